@@ -1,0 +1,123 @@
+#include "base/fsx.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define MAX_DEPTH   16
+#define MAX_ENTRIES 200000u
+
+static void close_fd(int *fd)
+{
+    if (*fd > STDIN_FILENO)
+        (void)close(*fd);
+}
+
+int fsx_read(const char *path, size_t max, struct arena *a, struct slice *out, bool *cut, struct err *e)
+{
+    bool stdin_wanted = strcmp(path, "-") == 0;
+    _cleanup_(close_fd) int fd = stdin_wanted ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_(buf_done) struct buf b = BUF_INIT(max + 1);
+    struct stat st;
+
+    if (fd < 0)
+        return err_set(e, errno == ENOENT ? VF_ENOTFOUND : VF_EIO, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) < 0)
+        return err_set(e, VF_EIO, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, VF_EUSAGE, "%s is a folder, a file was expected", path);
+    if (!stdin_wanted && !S_ISREG(st.st_mode))
+        return err_set(e, VF_EUSAGE, "%s is not a regular file", path);
+    while (!b.cut && b.n <= max) {
+        char block[64 << 10];
+        ssize_t n = read(fd, block, sizeof block);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return err_set(e, VF_EIO, "%s: %s", path, strerror(errno));
+        if (n == 0)
+            break;
+        buf_add(&b, (struct slice){block, (size_t)n});
+    }
+    if (cut)
+        *cut = b.n > max;
+    else if (b.n > max)
+        return err_set(e, VF_ELIMIT, "%s: larger than the limit of %zu bytes", path, max);
+    *out = arena_dup(a, slice_cut(buf_slice(&b), 0, max));
+    return out->p ? 0 : err_set(e, VF_ELIMIT, "%s: no room left for its %zu bytes", path, b.n);
+}
+
+enum fsx_kind fsx_kind(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return FSX_NONE;
+    return S_ISREG(st.st_mode) ? FSX_FILE : S_ISDIR(st.st_mode) ? FSX_FOLDER : FSX_OTHER;
+}
+
+struct walk {
+    const char *root;
+    fsx_walk_fn *fn;
+    void *ctx;
+    unsigned seen;
+};
+
+static int no_dots(const struct dirent *d)
+{
+    return d->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int walk(struct walk *w, const char *rel, unsigned depth, struct err *e)
+{
+    _cleanup_(buf_done) struct buf here = BUF_INIT(4096);
+    struct dirent **list;
+    int n, rc = 0;
+
+    buf_printf(&here, "%s%s%s", w->root, *rel ? "/" : "", rel);
+    if (depth > MAX_DEPTH)
+        return err_set(e, VF_ELIMIT, "%s: folders nested deeper than %d", buf_z(&here), MAX_DEPTH);
+    n = scandir(buf_z(&here), &list, no_dots, by_name);
+    if (n < 0)
+        return err_set(e, VF_EIO, "%s: %s", buf_z(&here), strerror(errno));
+    for (int i = 0; i < n; i++) {
+        _cleanup_(buf_done) struct buf path = BUF_INIT(4096), below = BUF_INIT(4096);
+        struct stat st;
+
+        if (rc)
+            continue;
+        buf_printf(&path, "%s/%s", buf_z(&here), list[i]->d_name);
+        buf_printf(&below, "%s%s%s", rel, *rel ? "/" : "", list[i]->d_name);
+        if (path.cut || ++w->seen > MAX_ENTRIES)
+            rc = err_set(e, VF_ELIMIT, "%s: too many entries, or a name too long", w->root);
+        else if (lstat(buf_z(&path), &st) < 0)
+            continue; /* gone since it was listed */
+        else if (S_ISDIR(st.st_mode))
+            rc = walk(w, buf_z(&below), depth + 1, e);
+        else if (S_ISREG(st.st_mode))
+            rc = w->fn(w->ctx, buf_z(&path), buf_z(&below), e);
+    }
+    for (int i = 0; i < n; i++)
+        free(list[i]);
+    free(list);
+    return rc;
+}
+
+int fsx_walk(const char *root, fsx_walk_fn *fn, void *ctx, struct err *e)
+{
+    struct walk w = {root, fn, ctx, 0};
+
+    return walk(&w, "", 0, e);
+}

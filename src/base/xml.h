@@ -1,0 +1,55 @@
+#ifndef VF_BASE_XML_H
+#define VF_BASE_XML_H
+
+#include "base/err.h"
+#include "base/slice.h"
+
+/*
+ * A pull reader over XML in memory, in constant memory. Names are local names (esxcli's documents carry a
+ * default namespace, some plug-ins a prefix). Untrusted input: a document type declaration, an encoding other
+ * than UTF-8, a tag over 64 KiB or an element with more than 256 attributes is refused before or while parsing;
+ * entities, external loads and the network are never used (reliability rules for libxml2 2.9.14).
+ *
+ *     _cleanup_(xml_close) struct xml *x = xml_open(bytes, "vib list", &e);
+ *     while ((ev = xml_next(x)) > XML_END) ...
+ */
+struct xml;
+
+enum xml_event {
+    XML_BROKEN = -1, /* not well-formed, or refused: see xml_error */
+    XML_END = 0,
+    XML_OPEN,  /* start of an element; an empty element gives XML_OPEN then XML_CLOSE */
+    XML_CLOSE,
+    XML_TEXT,  /* character data that is not only white space */
+};
+
+/* NULL with e set when the bytes are refused. name is used in messages; both live until xml_close. */
+struct xml *xml_open(struct slice in, const char *name, struct err *e);
+void xml_close(struct xml **x);
+
+enum xml_event xml_next(struct xml *x);
+/* Local name of the element of XML_OPEN or XML_CLOSE; valid until the next call. */
+const char *xml_name(const struct xml *x);
+struct slice xml_text(const struct xml *x);
+unsigned xml_depth(const struct xml *x);
+/* Line of the current node, from 1. */
+uint32_t xml_line(const struct xml *x);
+const char *xml_error(const struct xml *x, uint32_t *line);
+
+/* Attribute by local name. Returns false when absent. Valid until the next xml_next. */
+bool xml_attr(struct xml *x, const char *name, struct slice *value);
+/* Attribute by index, 0 upwards; false past the last. */
+bool xml_attr_at(struct xml *x, unsigned i, struct slice *name, struct slice *value);
+
+/* Escape for element text and attribute values. */
+struct buf;
+void xml_escape(struct buf *b, struct slice s);
+
+/* Validate a document against a RELAX NG schema, both in memory. Returns 0, or VF_EFORMAT with the first messages. */
+int xml_relaxng(struct slice doc, const char *doc_name, struct slice schema, const char *schema_name, struct err *e);
+
+/* Once in main, before threads. */
+void xml_setup(void);
+const char *xml_library(void);
+
+#endif
