@@ -1,0 +1,417 @@
+#include "decode/vmklog.h"
+
+#include <assert.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "decode/plain.h"
+
+#define MAX_GROUPS  20000u /* distinct kind, subject and hour of one log */
+#define MAX_SUBJECT 256u   /* longest device id seen: 73 */
+#define MAX_LISTED  32u    /* distinct statuses, senses or operation codes kept of one group */
+#define MAX_SAMPLE  300u   /* bytes */
+
+/*
+ * Most lines of a log report nothing of interest, and logs are large: one pass of an automaton over the bytes finds the
+ * rare texts of all patterns at once (Aho and Corasick, 1975), whatever the case. Only a line that holds one is read.
+ */
+enum { MAX_CLASSES = 64, MAX_STATES = 2048, STOP = 0x8000 };
+
+struct scanner {
+    uint8_t class[256];
+    uint16_t next[MAX_STATES][MAX_CLASSES]; /* STOP is set where a text or a line ends */
+    uint64_t found[MAX_STATES];             /* patterns whose text ends in this state */
+    uint16_t fail[MAX_STATES], queue[MAX_STATES];
+    unsigned states, classes;
+};
+
+struct list {
+    struct slice *v;
+    size_t n, cap;
+};
+
+struct group {
+    const char *kind;
+    struct slice subject, first, last, sample; /* times and sample as they stand in the log */
+    struct slice device, adapter, nic, driver, volume;
+    bool adapters, nics, drivers; /* lines disagree: none is named */
+    uint64_t count, worst, baseline;
+    bool latency;
+    struct list host_status, device_status, sense, command;
+    uint32_t line;
+};
+
+struct log {
+    struct arena *a;
+    struct scanner *scan;
+    struct map index;
+    struct group *group;
+    size_t n, cap;
+    bool full, failed;
+    uint32_t full_line;
+};
+
+static uint8_t fold(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+}
+
+static void scanner_add(struct scanner *s, const char *text, unsigned pattern)
+{
+    unsigned at = 0;
+
+    for (; *text; text++) {
+        uint8_t c = fold((uint8_t)*text);
+
+        if (!s->class[c])
+            s->class[c] = (uint8_t)s->classes++;
+        if (!s->next[at][s->class[c]])
+            s->next[at][s->class[c]] = (uint16_t)s->states++;
+        assert(s->classes < MAX_CLASSES && s->states < MAX_STATES);
+        at = s->next[at][s->class[c]];
+    }
+    s->found[at] |= 1ull << pattern;
+}
+
+static void scanner_link(struct scanner *s)
+{
+    unsigned head = 0, tail = 0;
+
+    for (unsigned c = 0; c < s->classes; c++)
+        if (s->next[0][c])
+            s->queue[tail++] = s->next[0][c];
+    while (head < tail) {
+        unsigned at = s->queue[head++];
+
+        s->found[at] |= s->found[s->fail[at]];
+        for (unsigned c = 0; c < s->classes; c++) {
+            uint16_t to = s->next[at][c];
+
+            if (!to) {
+                s->next[at][c] = s->next[s->fail[at]][c];
+            } else {
+                s->fail[to] = s->next[s->fail[at]][c];
+                s->queue[tail++] = to;
+            }
+        }
+    }
+}
+
+static struct scanner *scanner_new(struct arena *a)
+{
+    struct scanner *s = arena_alloc(a, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->states = 1;
+    s->classes = 2; /* 0: no character of any text, 1: line end */
+    s->class['\n'] = 1;
+    for (unsigned i = 0; log_patterns[i].kind; i++) {
+        assert(i < LOG_MAX_PATTERNS);
+        scanner_add(s, log_patterns[i].find, i);
+    }
+    scanner_link(s);
+    for (unsigned at = 0; at < s->states; at++) {
+        for (unsigned c = 0; c < s->classes; c++)
+            if (s->found[s->next[at][c]])
+                s->next[at][c] |= STOP;
+        s->next[at][1] = STOP;
+    }
+    for (unsigned c = 'A'; c <= 'Z'; c++)
+        s->class[c] = s->class[fold((uint8_t)c)];
+    return s;
+}
+
+static void list_add(struct log *g, struct list *l, struct slice text)
+{
+    void *v = l->v;
+
+    if (!text.n || l->n == MAX_LISTED)
+        return;
+    for (size_t i = 0; i < l->n; i++)
+        if (slice_eq(l->v[i], text))
+            return;
+    if (arena_grow(g->a, &v, l->n, &l->cap, sizeof *l->v, MAX_LISTED) < 0) {
+        g->failed = true;
+        return;
+    }
+    l->v = v;
+    l->v[l->n++] = text;
+}
+
+static void agree(struct slice *have, bool *differ, struct slice text)
+{
+    if (!have->n)
+        *have = text;
+    else if (text.n && !slice_eq(*have, text))
+        *differ = true;
+}
+
+/* Hour of a time as printed: "2017-02-25T17", or "08-16T20" of 4.x, which prints no year. */
+static size_t hour_of(struct slice time, char *out, size_t size)
+{
+    unsigned month = log_month(time);
+    int n;
+
+    if (month)
+        n = snprintf(out, size, "%02u-%c%cT%.2s", month, time.p[4] == ' ' ? '0' : time.p[4], time.p[5], time.p + 7);
+    else
+        n = snprintf(out, size, "%.13s", time.p);
+    return (size_t)n;
+}
+
+static struct group *find_group(struct log *g, const struct log_event *e, struct slice time, uint32_t line)
+{
+    char key[MAX_SUBJECT + 64];
+    size_t n = (size_t)snprintf(key, sizeof key, "%s\n", e->pattern->kind);
+    struct slice text;
+    uint32_t at;
+    void *v = g->group;
+
+    if (e->subject.n > MAX_SUBJECT)
+        return NULL;
+    n += hour_of(time, key + n, sizeof key - n);
+    key[n++] = '\n';
+    memcpy(key + n, e->subject.p, e->subject.n);
+    text = (struct slice){key, n + e->subject.n};
+    at = map_get(&g->index, text);
+    if (at != MAP_NONE)
+        return &g->group[at];
+    if (g->n == MAX_GROUPS) {
+        if (!g->full)
+            g->full_line = line;
+        g->full = true;
+        return NULL;
+    }
+    text = arena_dup(g->a, text);
+    if (!text.p || map_put(&g->index, g->a, text, (uint32_t)g->n) < 0 ||
+        arena_grow(g->a, &v, g->n, &g->cap, sizeof *g->group, MAX_GROUPS) < 0) {
+        g->failed = true;
+        return NULL;
+    }
+    g->group = v;
+    g->group[g->n] = (struct group){.kind = e->pattern->kind, .subject = e->subject, .line = line};
+    return &g->group[g->n++];
+}
+
+/* The order of lines says nothing (a log may be put together from parts): times are compared, then texts. */
+static bool earlier(struct slice time, struct slice line, const struct group *g)
+{
+    int rc = slice_cmp(time, g->first);
+
+    return rc < 0 || (rc == 0 && slice_cmp(line, g->sample) < 0);
+}
+
+static void add_event(struct log *g, const struct log_event *e, struct slice time, struct slice line, uint32_t number)
+{
+    struct group *t = find_group(g, e, time, number);
+    bool first = t && t->count == 0;
+
+    if (!t)
+        return;
+    if (first || earlier(time, line, t)) {
+        t->first = time;
+        t->sample = line;
+    }
+    if (first || slice_cmp(time, t->last) > 0)
+        t->last = time;
+    t->count += e->count;
+    t->device = e->device;
+    t->volume = e->volume;
+    agree(&t->adapter, &t->adapters, e->adapter);
+    agree(&t->nic, &t->nics, e->nic);
+    agree(&t->driver, &t->drivers, e->driver);
+    if (e->latency && (!t->latency || e->worst > t->worst || (e->worst == t->worst && e->baseline < t->baseline))) {
+        t->latency = true;
+        t->worst = e->worst;
+        t->baseline = e->baseline;
+    }
+    list_add(g, &t->host_status, e->host_status);
+    list_add(g, &t->device_status, e->device_status);
+    list_add(g, &t->sense, e->sense);
+    list_add(g, &t->command, e->command);
+}
+
+/* A line that holds the text of a pattern. True when it is an event: one line is one event at most. */
+static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t number)
+{
+    struct slice time, message;
+    struct log_event e;
+
+    if (line.n > DECODE_MAX_LINE || !log_head(line, &time, &message))
+        return false;
+    for (; found; found &= found - 1)
+        if (log_match(&log_patterns[__builtin_ctzll(found)], message, &e)) {
+            add_event(g, &e, time, line, number);
+            return true;
+        }
+    return false;
+}
+
+static void scan_lines(struct log *g, struct slice in)
+{
+    const struct scanner *s = g->scan;
+    const uint8_t *start = (const uint8_t *)in.p, *end = start + in.n, *p = start, *eol;
+    uint64_t tried = 0, found;
+    uint32_t number = 1;
+    unsigned at = 0;
+
+    while (p < end) {
+        at = s->next[at][s->class[*p++]];
+        if (__builtin_expect(!(at & STOP), 1))
+            continue;
+        at &= ~(unsigned)STOP;
+        if (p[-1] == '\n') {
+            start = p;
+            tried = 0;
+            number++;
+            continue;
+        }
+        found = s->found[at] & ~tried;
+        eol = found ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+        if (eol) {
+            struct slice line = {(const char *)start, (size_t)(eol - start)};
+
+            tried |= found; /* a text that comes a thousand times on one line is tried once */
+            line.n -= line.n && line.p[line.n - 1] == '\r';
+            if (read_line(g, line, found, number)) {
+                p = eol;
+                at = 0;
+            }
+        }
+    }
+}
+
+static void put(struct builder *b, const char *key, struct slice text, uint32_t line)
+{
+    if (text.n)
+        (void)builder_field(b, slice_of(key), text, line);
+}
+
+static void put_number(struct builder *b, const char *key, uint64_t v, uint32_t line)
+{
+    put(b, key, slice_of(arena_printf(b->a, "%llu", (unsigned long long)v)), line);
+}
+
+static void put_list(struct builder *b, const char *key, const struct list *l, uint32_t line)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct field *f = builder_field(b, slice_of(key), l->v[i], line);
+
+        if (f)
+            f->listed = true;
+    }
+}
+
+static void put_time(struct builder *b, const char *key, struct slice time, uint32_t line)
+{
+    char hour[32];
+
+    (void)hour_of(time, hour, sizeof hour);
+    if (log_month(time))
+        time = slice_of(arena_printf(b->a, "%s" SLICE_FMT, hour, SLICE_ARG(slice_from(time, 9))));
+    put(b, key, time, line);
+}
+
+/* "0x5 0x24 0x0" to "0x5/0x24/0x0". */
+static void slash_sense(struct builder *b, struct list *sense)
+{
+    for (size_t i = 0; i < sense->n; i++) {
+        struct slice rest = sense->v[i], k, asc, ascq;
+
+        (void)slice_next_word(&rest, " ", &k);
+        (void)slice_next_word(&rest, " ", &asc);
+        (void)slice_next_word(&rest, " ", &ascq);
+        sense->v[i] = slice_of(
+            arena_printf(b->a, SLICE_FMT "/" SLICE_FMT "/" SLICE_FMT, SLICE_ARG(k), SLICE_ARG(asc), SLICE_ARG(ascq)));
+    }
+}
+
+static void put_sample(struct builder *b, struct slice line, uint32_t number)
+{
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(8 * MAX_SAMPLE);
+    struct slice text;
+
+    buf_add_safe(&safe, slice_cut(line, 0, MAX_SAMPLE));
+    text = buf_slice(&safe);
+    if (text.n > MAX_SAMPLE) {
+        text.n = MAX_SAMPLE;
+        while (text.n && ((unsigned char)text.p[text.n] & 0xc0) == 0x80)
+            text.n--;
+    }
+    put(b, "sample", arena_dup(b->a, text), number);
+}
+
+static void emit(struct builder *b, struct group *g)
+{
+    char hour[32];
+    struct slice text = {hour, hour_of(g->first, hour, sizeof hour)};
+
+    builder_begin(b, SLICE_LIT(""), g->line);
+    put(b, "kind", slice_of(g->kind), g->line);
+    put(b, "subject", g->subject, g->line);
+    put(b, "hour", arena_dup(b->a, text), g->line);
+    put_number(b, "count", g->count, g->line);
+    put_time(b, "first", g->first, g->line);
+    put_time(b, "last", g->last, g->line);
+    put(b, "device", g->device, g->line);
+    if (!g->adapters)
+        put(b, "adapter", g->adapter, g->line);
+    if (!g->nics)
+        put(b, "nic", g->nic, g->line);
+    if (!g->drivers)
+        put(b, "driver", g->driver, g->line);
+    put(b, "volume", g->volume, g->line);
+    if (g->latency) {
+        put_number(b, "worst", g->worst, g->line);
+        put_number(b, "baseline", g->baseline, g->line);
+    }
+    slash_sense(b, &g->sense);
+    put_list(b, "host-status", &g->host_status, g->line);
+    put_list(b, "device-status", &g->device_status, g->line);
+    put_list(b, "sense", &g->sense, g->line);
+    put_list(b, "commands", &g->command, g->line);
+    put_sample(b, g->sample, g->line);
+    builder_finish(b);
+}
+
+static bool any_head(struct slice in)
+{
+    struct slice line, time, message;
+
+    while (slice_next_line(&in, &line, NULL))
+        if (log_head(line, &time, &message))
+            return true;
+    return false;
+}
+
+int decode_vmklog(struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out)
+{
+    const char *last = in.n ? memrchr(in.p, '\n', in.n) : NULL, *why = NULL;
+    struct slice whole = {in.p, last ? (size_t)(last + 1 - in.p) : 0};
+    struct log g = {.a = a, .scan = NULL};
+    struct builder b;
+
+    if (plain_empty(in))
+        return decode_nothing(DECODE_UNUSABLE, "log", "empty answer", 0, out);
+    if (!any_head(whole))
+        return decode_nothing(DECODE_UNUSABLE, "log", "no line has the head of a VMkernel log", 0, out);
+    builder_init(&b, a);
+    g.scan = scanner_new(a);
+    if (g.scan)
+        scan_lines(&g, whole);
+    b.failed = !g.scan || g.failed;
+    for (size_t i = 0; i < g.n && !b.failed; i++)
+        emit(&b, &g.group[i]);
+    if (g.full)
+        why = "more different events than the limit of 20,000";
+    else if (whole.n < in.n)
+        why = "the last line has no line end: it is left out";
+    b.failed |= arena_full(a);
+    builder_finish(&b);
+    if (why && b.n == 0 && !b.failed) { /* no event in what was read is an answer */
+        *out = (struct decoded){.state = DECODE_PARTIAL, .form = "log", .why = why};
+        return 0;
+    }
+    return builder_end(&b, o, "log", why ? DECODE_PARTIAL : DECODE_COMPLETE, why, g.full_line, out);
+}
