@@ -1,0 +1,349 @@
+#include "core/derive.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+void derive_set(struct facts *f, const struct row *r, const char *column, struct value v)
+{
+    int c = table_column(&f->schema->tables[r->table], slice_of(column));
+
+    assert(c >= 0);
+    if (v.state == VS_UNKNOWN && !v.why)
+        v.why = "not known";
+    r->cells[c] = v;
+}
+
+struct value derive_unknown(struct facts *f, const char *what, const struct value *from)
+{
+    return value_unknown(arena_printf(f->arena, "%s: %s", what, from->why ? from->why : "not known"));
+}
+
+const struct row *derive_row(const struct facts *f, const char *table, size_t i)
+{
+    unsigned t = facts_table_index(f, table);
+
+    return i < facts_count(f, t) ? facts_at(f, t, i) : NULL;
+}
+
+void texts_add(struct texts *t, struct slice s, struct arena *a)
+{
+    void *v = t->v;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (slice_eq(t->v[i], s))
+            return;
+    if (arena_grow(a, &v, t->n, &t->cap, sizeof *t->v, 100000) < 0)
+        return;
+    t->v = v;
+    t->v[t->n++] = s;
+}
+
+static int natural(const void *a, const void *b)
+{
+    return natural_cmp(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+struct value texts_value(struct texts *t)
+{
+    if (t->n == 0)
+        return value_absent();
+    qsort(t->v, t->n, sizeof *t->v, natural);
+    return value_list(t->v, t->n);
+}
+
+bool known_text(const struct value *v, const char *text)
+{
+    return v->state == VS_KNOWN && slice_eqz(v->s, text);
+}
+
+bool known_bool(const struct value *v, bool wanted)
+{
+    return v->state == VS_KNOWN && (v->i != 0) == wanted;
+}
+
+/* --- esxi --- */
+
+static void derive_release(struct facts *f, const struct derive_env *env)
+{
+    const struct row *r = facts_single(f, "esxi");
+    const struct value *version = facts_cell(f, r, "version"), *build = facts_cell(f, r, "build");
+    const struct value *update = facts_cell(f, r, "update");
+    struct release host = {0};
+    const struct build *b;
+
+    if (version->state != VS_KNOWN || release_parse(version->s, &host, NULL) < 0) {
+        derive_set(f, r, "release", derive_unknown(f, "version", version));
+        return;
+    }
+    /* the third number of the version is the update level from 7.0 on, always 0 before; the Update field says it on all */
+    if (host.major < 7)
+        host.update = -1;
+    if (update->state == VS_KNOWN && host.major < 9)
+        host.update = (int)update->i;
+    if (build->state == VS_KNOWN)
+        host.build = (uint64_t)build->i;
+    release_complete(env->builds, &host);
+    f->release = host;
+    if (host.update < 0)
+        derive_set(f, r, "release", value_unknown("neither the update level nor a build from which it follows is known"));
+    else
+        derive_set(f, r, "release",
+                   value_slice(slice_of(host.major >= 9 && host.update
+                                            ? arena_printf(f->arena, "%d.%d.%d", host.major, host.minor, host.update)
+                                        : host.update ? arena_printf(f->arena, "%d.%du%d%.1s", host.major, host.minor, host.update,
+                                                                     host.letter ? &host.letter : "")
+                                                      : arena_printf(f->arena, "%d.%d%.1s", host.major, host.minor,
+                                                                     host.letter ? &host.letter : ""))));
+    b = host.build ? builds_find(env->builds, host.build) : NULL;
+    derive_set(f, r, "released", b && b->date.n ? value_slice(b->date) : value_unknown("the build is not in the table of builds"));
+}
+
+/* --- modules --- */
+
+/* VIB names that carry a module: the module's name with dashes, perhaps behind a prefix of the vmklinux days (DK-137). */
+static const char *const vib_prefixes[] = {"", "scsi-", "net-", "sata-", "ata-", "ata-pata-", "block-", "net55-", "net51-", "ehci-", "ohci-",
+                                           "uhci-", "xhci-", "char-", "ima-"};
+
+struct value derive_vib_of(struct facts *f, struct slice module)
+{
+    unsigned vib = facts_table_index(f, "vib");
+    const struct row *hit = NULL;
+    const char *why;
+
+    for (size_t i = 0; i < sizeof vib_prefixes / sizeof *vib_prefixes; i++) {
+        const struct row *r;
+        char *name = arena_alloc(f->arena, strlen(vib_prefixes[i]) + module.n + 1);
+
+        if (!name)
+            break;
+        memcpy(name, vib_prefixes[i], strlen(vib_prefixes[i]));
+        for (size_t k = 0; k < module.n; k++)
+            name[strlen(vib_prefixes[i]) + k] = module.p[k] == '_' ? '-' : module.p[k];
+        r = facts_find(f, vib, slice_of(name));
+        if (r && hit)
+            return value_unknown("several installed VIBs could carry it by their names");
+        hit = r ? r : hit;
+        if (hit && i == 0)
+            break;
+    }
+    if (hit)
+        return value_slice(hit->key);
+    if (facts_table(f, vib, &why) != TS_COMPLETE)
+        return value_unknown(arena_printf(f->arena, "VIB list: %s", why));
+    return value_unknown("no installed VIB has a name that fits");
+}
+
+static struct value api_of(struct facts *f, const struct row *m)
+{
+    const struct value *names = facts_cell(f, m, "namespaces"), *version = facts_cell(f, m, "version");
+    unsigned map = facts_table_index(f, "driver-map");
+
+    if (names->state == VS_KNOWN)
+        return value_slice(slice_find(names->s, 0, "driverAPI") != SIZE_MAX ? SLICE_LIT("vmklinux") : SLICE_LIT("native"));
+    if (version->state == VS_KNOWN && slice_starts(version->s, "Version "))
+        return value_slice(SLICE_LIT("vmklinux"));
+    if (f->release.major >= 7) /* vmklinux was removed in 7.0 (KB 78389) */
+        return value_slice(SLICE_LIT("native"));
+    for (size_t i = 0; i < facts_count(f, map); i++) {
+        const struct row *r = facts_at(f, map, i);
+        const struct value *kind = facts_cell(f, r, "kind");
+
+        if (slice_eq(facts_cell(f, r, "driver")->s, m->key) && kind->state == VS_KNOWN)
+            return value_slice(slice_eqz(kind->s, "linux") ? SLICE_LIT("vmklinux") : SLICE_LIT("native"));
+    }
+    return value_unknown("neither its name spaces nor its map files were read");
+}
+
+void derive_modules(struct facts *f)
+{
+    const struct row *m, *r;
+
+    for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
+        struct value vib = *facts_cell(f, m, "vib");
+        const struct value *version = facts_cell(f, m, "version");
+        const struct row *carrier;
+
+        if (vib.state != VS_KNOWN) {
+            vib = derive_vib_of(f, m->key);
+            derive_set(f, m, "vib", vib);
+        }
+        carrier = vib.state == VS_KNOWN ? facts_find(f, facts_table_index(f, "vib"), vib.s) : NULL;
+        if (carrier && facts_cell(f, carrier, "version")->state == VS_KNOWN)
+            derive_set(f, m, "driver-version", *facts_cell(f, carrier, "version"));
+        else if (version->state == VS_KNOWN)
+            derive_set(f, m, "driver-version", value_slice(version_undecorated(version->s)));
+        else
+            derive_set(f, m, "driver-version", derive_unknown(f, "VIB", &vib));
+        derive_set(f, m, "api", api_of(f, m));
+        derive_set(f, m, "in-use", value_bool(false));
+    }
+    for (unsigned k = 0; k < 3; k++) { /* who drives something */
+        static const char *const tables[] = {"adapter", "nic", "pci"}, *const columns[] = {"driver", "driver", "module"};
+
+        for (size_t i = 0; (r = derive_row(f, tables[k], i)); i++) {
+            const struct value *v = facts_cell(f, r, columns[k]);
+
+            m = v->state == VS_KNOWN ? facts_find(f, facts_table_index(f, "module"), v->s) : NULL;
+            if (m)
+                derive_set(f, m, "in-use", value_bool(true));
+        }
+    }
+    for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
+        const struct value *loaded = facts_cell(f, m, "loaded"), *enabled = facts_cell(f, m, "enabled");
+        const char *why;
+
+        if (known_bool(facts_cell(f, m, "in-use"), false) && facts_table(f, facts_table_index(f, "adapter"), &why) != TS_COMPLETE)
+            derive_set(f, m, "in-use", value_unknown(arena_printf(f->arena, "adapter list: %s", why)));
+        if (known_bool(enabled, true) || known_bool(loaded, false) || known_bool(facts_cell(f, m, "in-use"), false))
+            derive_set(f, m, "change-pending", value_bool(false));
+        else if (known_bool(enabled, false) && known_bool(loaded, true) && known_bool(facts_cell(f, m, "in-use"), true))
+            derive_set(f, m, "change-pending", value_bool(true));
+        else
+            derive_set(f, m, "change-pending",
+                       derive_unknown(f, "module list", enabled->state != VS_KNOWN ? enabled : loaded));
+    }
+}
+
+/* --- host --- */
+
+static struct value boot_device(struct facts *f)
+{
+    const struct value *undecided = NULL;
+    const struct row *d, *hit = NULL;
+    const char *why;
+
+    for (size_t i = 0; (d = derive_row(f, "device", i)); i++) {
+        const struct value *boot = facts_cell(f, d, "boot");
+
+        if (known_bool(boot, true)) {
+            if (hit)
+                return value_unknown("several devices are marked as boot device");
+            hit = d;
+        } else if (boot->state != VS_KNOWN) {
+            undecided = boot;
+        }
+    }
+    if (hit)
+        return value_slice(hit->key);
+    if (facts_table(f, facts_table_index(f, "device"), &why) != TS_COMPLETE)
+        return value_unknown(arena_printf(f->arena, "device list: %s", why));
+    if (undecided)
+        return derive_unknown(f, "boot mark of a device", undecided);
+    return value_absent();
+}
+
+static struct value reboot_pending(struct facts *f)
+{
+    const struct value *staged = facts_cell(f, facts_single(f, "esxi"), "staged-profile");
+    const struct value *open = NULL;
+    const struct row *m;
+    const char *why;
+
+    if (staged->state == VS_KNOWN)
+        return value_bool(true);
+    if (staged->state == VS_UNKNOWN)
+        open = staged;
+    for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
+        const struct value *p = facts_cell(f, m, "change-pending");
+
+        if (known_bool(p, true))
+            return value_bool(true);
+        if (p->state != VS_KNOWN)
+            open = p;
+    }
+    if (facts_table(f, facts_table_index(f, "module"), &why) != TS_COMPLETE)
+        return value_unknown(arena_printf(f->arena, "module list: %s", why));
+    return open ? derive_unknown(f, "staged image or a module", open) : value_bool(false);
+}
+
+void derive_host(struct facts *f, const struct derive_env *env)
+{
+    const struct row *h = facts_single(f, "host"), *r, *device;
+    const struct value *uptime = facts_cell(f, h, "uptime");
+    const char *why;
+    int64_t n = 0;
+    bool vsan = false;
+
+    (void)env;
+    derive_set(f, h, "uptime-days", uptime->state == VS_KNOWN ? value_int(uptime->i / 86400) : derive_unknown(f, "uptime", uptime));
+    derive_set(f, h, "boot-device", boot_device(f));
+    device = facts_ref(f, h, "boot-device");
+    if (!device) {
+        const struct value *b = facts_cell(f, h, "boot-device");
+
+        derive_set(f, h, "boot-adapter", b->state == VS_ABSENT ? value_absent() : derive_unknown(f, "boot device", b));
+        derive_set(f, h, "boot-usb", b->state == VS_ABSENT ? value_bool(false) : derive_unknown(f, "boot device", b));
+    } else {
+        const struct value *adapters = facts_cell(f, device, "adapters"), *usb = facts_cell(f, device, "usb");
+
+        derive_set(f, h, "boot-adapter",
+                   adapters->state == VS_KNOWN && adapters->nlist ? value_slice(adapters->list[0])
+                                                                  : derive_unknown(f, "paths of the boot device", adapters));
+        derive_set(f, h, "boot-usb",
+                   usb->state == VS_KNOWN ? *usb
+                   : known_text(facts_cell(f, device, "transport"), "usb") ? value_bool(true)
+                                                                           : derive_unknown(f, "boot device", usb));
+    }
+    for (size_t i = 0; (r = derive_row(f, "pci", i)); i++)
+        n += facts_cell(f, r, "class")->state == VS_KNOWN && slice_starts(facts_cell(f, r, "class")->s, "01");
+    derive_set(f, h, "pci-storage", facts_table(f, facts_table_index(f, "pci"), &why) == TS_COMPLETE
+                                        ? value_int(n)
+                                        : value_unknown(arena_printf(f->arena, "PCI list: %s", why)));
+    for (size_t i = 0; (r = derive_row(f, "datastore", i)); i++)
+        vsan |= known_text(facts_cell(f, r, "type"), "vsan");
+    derive_set(f, h, "vsan", vsan ? value_bool(true)
+                             : facts_table(f, facts_table_index(f, "datastore"), &why) == TS_COMPLETE
+                                 ? value_bool(false)
+                                 : value_unknown(arena_printf(f->arena, "file systems: %s", why)));
+    derive_set(f, h, "reboot-pending", reboot_pending(f));
+    /* which adapter carries the boot device: needs host.boot-adapter, so it comes last */
+    for (size_t i = 0; (r = derive_row(f, "adapter", i)); i++) {
+        const struct value *b = facts_cell(f, h, "boot-adapter");
+
+        derive_set(f, r, "boots", b->state == VS_UNKNOWN ? derive_unknown(f, "boot device", b)
+                                                         : value_bool(b->state == VS_KNOWN && slice_eq(b->s, r->key)));
+    }
+}
+
+/* Settings print an integer and a text value; one of them counts, by the type. */
+static void derive_settings(struct facts *f)
+{
+    static const char *const to[] = {"value", "default"}, *const ints[] = {"int-value", "int-default"},
+                             *const texts[] = {"string-value", "string-default"};
+    const struct row *r;
+
+    for (size_t i = 0; (r = derive_row(f, "setting", i)); i++) {
+        const struct value *type = facts_cell(f, r, "type");
+
+        for (int k = 0; k < 2; k++) {
+            const struct value *n = facts_cell(f, r, ints[k]), *s = facts_cell(f, r, texts[k]);
+
+            if (facts_cell(f, r, to[k])->state == VS_KNOWN)
+                continue;
+            if (known_text(type, "string")) {
+                derive_set(f, r, to[k], *s);
+            } else if (known_text(type, "integer") && n->state == VS_KNOWN) {
+                struct value v = *n;
+
+                v.s = slice_of(arena_printf(f->arena, "%lld", (long long)n->i));
+                derive_set(f, r, to[k], v);
+            } else {
+                derive_set(f, r, to[k], derive_unknown(f, "type or value", type->state != VS_KNOWN ? type : n));
+            }
+        }
+    }
+}
+
+void derive_all(struct facts *f, const struct derive_env *env)
+{
+    facts_sort(f);
+    derive_release(f, env);
+    derive_settings(f);
+    derive_modules(f);
+    derive_storage(f);
+    derive_pci(f, env);
+    derive_network(f);
+    derive_host(f, env);
+}

@@ -1,0 +1,45 @@
+#ifndef VF_CORE_DERIVE_H
+#define VF_CORE_DERIVE_H
+
+#include "core/facts.h"
+
+/*
+ * Computed columns: relations and counts that no command prints. Each follows from known cells only; where an input is unknown the
+ * result is unknown with the input's reason. Run once, after the last facts_put; it also sorts the rows and sets f->release.
+ */
+struct derive_env {
+    const struct builds *builds;
+    /* Name of a vendor and device id from pci.ids, in the arena; empty when there is none. May be NULL. */
+    struct slice (*pci_name)(void *ctx, uint16_t vendor, uint16_t device, struct arena *a);
+    void *ctx;
+};
+
+void derive_all(struct facts *f, const struct derive_env *env);
+
+/* For the parts of derive_*.c: set a derived cell by column name. */
+void derive_set(struct facts *f, const struct row *r, const char *column, struct value v);
+/* Unknown, with the reason of the value it depends on. */
+struct value derive_unknown(struct facts *f, const char *what, const struct value *from);
+/* Rows of a table as loop: for (i = 0; (r = derive_row(f, "path", i)); i++). */
+const struct row *derive_row(const struct facts *f, const char *table, size_t i);
+/* A growing set of texts for list columns. */
+struct texts {
+    struct slice *v;
+    size_t n, cap;
+};
+void texts_add(struct texts *t, struct slice s, struct arena *a); /* once each */
+struct value texts_value(struct texts *t);                        /* list, absent when empty; sorted naturally */
+
+bool known_text(const struct value *v, const char *text);
+bool known_bool(const struct value *v, bool wanted);
+
+/* VIB that carries a module, by the names of the installed ones; unknown when none or several fit. */
+struct value derive_vib_of(struct facts *f, struct slice module);
+
+void derive_modules(struct facts *f);
+void derive_pci(struct facts *f, const struct derive_env *env);
+void derive_storage(struct facts *f);
+void derive_network(struct facts *f);
+void derive_host(struct facts *f, const struct derive_env *env);
+
+#endif

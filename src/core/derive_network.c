@@ -1,0 +1,81 @@
+#include "core/derive.h"
+
+/* Switches of NICs and VMkernel ports; NFS servers outside every VMkernel subnet. */
+
+static bool ipv4_parse(struct slice s, uint32_t *out)
+{
+    uint32_t v = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        struct slice part = slice_cut(s, 0, slice_find_char(s, 0, '.'));
+        uint64_t n;
+
+        if (part.n > 3 || num_parse_u64(part, &n) < 0 || n > 255)
+            return false;
+        v = v << 8 | (uint32_t)n;
+        s = slice_from(s, part.n + 1);
+    }
+    *out = v;
+    return s.n == 0;
+}
+
+static struct value routed(struct facts *f, const struct row *n)
+{
+    const struct value *host = facts_cell(f, n, "host");
+    uint32_t server, address, mask;
+    const struct row *k;
+    const char *why;
+    bool any = false, open = false;
+
+    if (host->state != VS_KNOWN)
+        return derive_unknown(f, "server", host);
+    if (!ipv4_parse(host->s, &server))
+        return value_unknown("the server is given by name, not by an IPv4 address");
+    for (size_t i = 0; (k = derive_row(f, "vmknic", i)); i++) {
+        const struct value *ip = facts_cell(f, k, "ipv4"), *nm = facts_cell(f, k, "netmask");
+
+        if (ip->state == VS_KNOWN && nm->state == VS_KNOWN && ipv4_parse(ip->s, &address) && ipv4_parse(nm->s, &mask)) {
+            any = true;
+            if (mask && (server & mask) == (address & mask))
+                return value_bool(false);
+        } else if (ip->state == VS_UNKNOWN) {
+            open = true;
+        }
+    }
+    if (facts_table(f, facts_table_index(f, "vmknic"), &why) != TS_COMPLETE)
+        return value_unknown(arena_printf(f->arena, "VMkernel ports: %s", why));
+    if (open || !any)
+        return value_unknown("the address of a VMkernel port is not known");
+    return value_bool(true);
+}
+
+void derive_network(struct facts *f)
+{
+    unsigned switches = facts_table_index(f, "vswitch");
+    const struct row *r, *s;
+
+    for (size_t i = 0; (r = derive_row(f, "nic", i)); i++) {
+        struct texts in = {0};
+        const char *why;
+
+        for (size_t k = 0; (s = derive_row(f, "vswitch", k)); k++) {
+            const struct value *up = facts_cell(f, s, "uplinks");
+
+            for (size_t j = 0; up->state == VS_KNOWN && j < up->nlist; j++)
+                if (slice_eq(up->list[j], r->key))
+                    texts_add(&in, s->key, f->arena);
+        }
+        derive_set(f, r, "vswitches", in.n || facts_table(f, switches, &why) == TS_COMPLETE
+                                          ? texts_value(&in)
+                                          : value_unknown(arena_printf(f->arena, "switch list: %s", why)));
+    }
+    for (size_t i = 0; (r = derive_row(f, "vmknic", i)); i++) {
+        const struct value *name = facts_cell(f, r, "vswitch");
+
+        derive_set(f, r, "switch", name->state == VS_KNOWN && facts_find(f, switches, name->s) ? value_slice(name->s)
+                                   : name->state == VS_KNOWN ? value_unknown("its switch is not in the list of switches")
+                                                             : derive_unknown(f, "switch", name));
+    }
+    for (size_t i = 0; (r = derive_row(f, "nfs", i)); i++)
+        derive_set(f, r, "routed", routed(f, r));
+}

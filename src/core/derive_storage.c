@@ -1,0 +1,273 @@
+#include "core/derive.h"
+
+/* Which adapter hangs on which function, which driver and VIB, which disks, datastores and machines hang on the adapter. */
+
+static const char *table_why(const struct facts *f, const char *table)
+{
+    const char *why = NULL;
+
+    (void)facts_table(f, facts_table_index(f, table), &why);
+    return why ? why : "incomplete";
+}
+
+static bool complete(const struct facts *f, const char *table)
+{
+    return facts_table(f, facts_table_index(f, table), NULL) == TS_COMPLETE;
+}
+
+/* A list gathered from a table: known when rows were found or the table is complete, else unknown. */
+static struct value gathered(struct facts *f, struct texts *t, const char *table)
+{
+    if (t->n == 0 && !complete(f, table))
+        return value_unknown(arena_printf(f->arena, "%s list: %s", table, table_why(f, table)));
+    return texts_value(t);
+}
+
+static bool names(const struct value *v, struct slice key)
+{
+    return v->state == VS_KNOWN && slice_eq(v->s, key);
+}
+
+
+/* Paths of one device or adapter, counted by state. */
+static void count_paths(struct facts *f, const struct row *r, const char *by)
+{
+    bool device = strcmp(by, "device") == 0, vague = false;
+    int64_t all = 0, active = 0, dead = 0;
+    struct texts adapters = {0};
+    struct value transport = {0};
+    const struct row *p;
+    bool mixed = false;
+
+    for (size_t i = 0; (p = derive_row(f, "path", i)); i++) {
+        const struct value *state = facts_cell(f, p, "state"), *tr = facts_cell(f, p, "transport");
+
+        if (!names(facts_cell(f, p, by), r->key))
+            continue;
+        all++;
+        active += known_text(state, "active");
+        dead += known_text(state, "dead");
+        vague |= state->state != VS_KNOWN;
+        if (facts_cell(f, p, "adapter")->state == VS_KNOWN)
+            texts_add(&adapters, facts_cell(f, p, "adapter")->s, f->arena);
+        if (transport.state == VS_KNOWN && tr->state == VS_KNOWN && !slice_eq(transport.s, tr->s))
+            mixed = true;
+        if (tr->state == VS_KNOWN && !known_text(tr, "unknown"))
+            transport = *tr;
+    }
+    if (!complete(f, "path")) { /* a listing that was cut proves no count, only that dead paths exist */
+        struct value none = value_unknown(arena_printf(f->arena, "path list: %s", table_why(f, "path")));
+
+        derive_set(f, r, "dead-paths", none);
+        if (device) {
+            derive_set(f, r, "paths", none);
+            derive_set(f, r, "active-paths", none);
+        }
+    } else {
+        derive_set(f, r, "dead-paths", vague ? value_unknown("the state of a path is not known") : value_int(dead));
+        if (device) {
+            derive_set(f, r, "paths", value_int(all));
+            derive_set(f, r, "active-paths", vague ? value_unknown("the state of a path is not known") : value_int(active));
+        }
+    }
+    if (device) {
+        derive_set(f, r, "adapters", gathered(f, &adapters, "path"));
+        derive_set(f, r, "transport", mixed                          ? value_unknown("its paths differ")
+                                      : transport.state == VS_KNOWN ? transport
+                                                                    : value_unknown("no path of a known transport"));
+    }
+}
+
+static void device_driver(struct facts *f, const struct row *d)
+{
+    const struct value *adapters = facts_cell(f, d, "adapters");
+    struct value driver = derive_unknown(f, "adapters", adapters);
+
+    for (size_t i = 0; adapters->state == VS_KNOWN && i < adapters->nlist; i++) {
+        const struct row *a = facts_find(f, facts_table_index(f, "adapter"), adapters->list[i]);
+        const struct value *v = facts_cell(f, a, "driver");
+
+        if (v->state != VS_KNOWN) {
+            driver = derive_unknown(f, "driver of an adapter", v);
+            break;
+        }
+        if (i && !slice_eq(driver.s, v->s)) {
+            driver = value_unknown("its adapters have different drivers");
+            break;
+        }
+        driver = *v;
+    }
+    derive_set(f, d, "driver", driver);
+}
+
+/* "{policy=rr,iops=1000,bytes=...": the number behind iops=, where the policy counts I/Os. */
+static struct value rr_iops(struct facts *f, const struct row *d)
+{
+    const struct value *psp = facts_cell(f, d, "psp"), *config = facts_cell(f, d, "psp-config");
+    size_t at;
+    uint64_t n = 0;
+
+    if (psp->state != VS_KNOWN)
+        return psp->state == VS_ABSENT ? value_absent() : derive_unknown(f, "path selection policy", psp);
+    if (!slice_eqz(psp->s, "VMW_PSP_RR"))
+        return value_absent();
+    if (config->state != VS_KNOWN)
+        return derive_unknown(f, "device configuration of the policy", config);
+    if (slice_find(config->s, 0, "policy=latency") != SIZE_MAX || slice_find(config->s, 0, "policy=bytes") != SIZE_MAX)
+        return value_absent();
+    at = slice_find(config->s, 0, "iops=");
+    if (at == SIZE_MAX)
+        return value_unknown("no iops= in the policy's configuration");
+    for (at += 5; at < config->s.n && config->s.p[at] >= '0' && config->s.p[at] <= '9' && n < 1000000000; at++)
+        n = n * 10 + (uint64_t)(config->s.p[at] - '0');
+    return value_int((int64_t)n);
+}
+
+static void derive_devices(struct facts *f)
+{
+    const struct row *d, *x;
+
+    for (size_t i = 0; (d = derive_row(f, "device", i)); i++) {
+        struct texts stores = {0};
+
+        count_paths(f, d, "device");
+        device_driver(f, d);
+        derive_set(f, d, "rr-iops", rr_iops(f, d));
+        for (size_t k = 0; (x = derive_row(f, "extent", k)); k++)
+            if (names(facts_cell(f, x, "device"), d->key) && facts_cell(f, x, "datastore")->state == VS_KNOWN)
+                texts_add(&stores, facts_cell(f, x, "datastore")->s, f->arena);
+        derive_set(f, d, "datastores", gathered(f, &stores, "extent"));
+    }
+}
+
+/* Datastore of /vmfs/volumes/NAME-OR-UUID/...; several stores of one name make it unknown. */
+static struct value store_of(struct facts *f, const struct value *config)
+{
+    struct slice rest, part;
+    const struct row *d, *hit = NULL;
+
+    if (config->state != VS_KNOWN)
+        return derive_unknown(f, "configuration file", config);
+    if (!slice_starts(config->s, "/vmfs/volumes/"))
+        return value_unknown("its configuration file lies on no datastore");
+    rest = slice_from(config->s, strlen("/vmfs/volumes/"));
+    part = slice_cut(rest, 0, slice_find_char(rest, 0, '/'));
+    d = facts_find(f, facts_table_index(f, "datastore"), part);
+    if (d)
+        return value_slice(d->key);
+    for (size_t i = 0; (d = derive_row(f, "datastore", i)); i++)
+        if (names(facts_cell(f, d, "name"), part)) {
+            if (hit)
+                return value_unknown("several datastores have that name");
+            hit = d;
+        }
+    return hit ? value_slice(hit->key) : value_unknown("its datastore is not in the list of file systems");
+}
+
+static void derive_datastores(struct facts *f)
+{
+    const struct row *d, *x;
+
+    for (size_t i = 0; (x = derive_row(f, "vm", i)); i++)
+        derive_set(f, x, "datastore", store_of(f, facts_cell(f, x, "config")));
+    for (size_t i = 0; (d = derive_row(f, "datastore", i)); i++) {
+        const struct value *size = facts_cell(f, d, "size"), *room = facts_cell(f, d, "free");
+        struct texts devices = {0}, machines = {0};
+
+        for (size_t k = 0; (x = derive_row(f, "extent", k)); k++)
+            if (names(facts_cell(f, x, "datastore"), d->key) && facts_cell(f, x, "device")->state == VS_KNOWN)
+                texts_add(&devices, facts_cell(f, x, "device")->s, f->arena);
+        derive_set(f, d, "devices", gathered(f, &devices, "extent"));
+        for (size_t k = 0; (x = derive_row(f, "vm", k)); k++)
+            if (names(facts_cell(f, x, "datastore"), d->key))
+                texts_add(&machines, x->key, f->arena);
+        derive_set(f, d, "machines", gathered(f, &machines, "vm"));
+        if (size->state == VS_KNOWN && room->state == VS_KNOWN && size->i > 0 && room->i >= 0 && room->i <= size->i)
+            derive_set(f, d, "free-percent", value_int((int64_t)((double)room->i * 100.0 / (double)size->i)));
+        else
+            derive_set(f, d, "free-percent", derive_unknown(f, "size or free", size->state != VS_KNOWN ? size : room));
+    }
+}
+
+/* Transport from the UID's first word; path transports where the UID does not tell. */
+static struct value transport_of(struct facts *f, const struct row *a)
+{
+    static const char *const words[] = {"sata", "sas", "fcoe", "fc", "iscsi", "usb", "pcie", "tcp", "rdma", "ide", NULL};
+    const struct value *uid = facts_cell(f, a, "uid");
+    const struct row *p;
+
+    for (size_t i = 0; uid->state == VS_KNOWN && words[i]; i++)
+        if (slice_starts(uid->s, words[i]) && uid->s.n > strlen(words[i]) && uid->s.p[strlen(words[i])] == '.')
+            return value_slice(slice_of(words[i]));
+    if (uid->state == VS_KNOWN && slice_starts(uid->s, "iqn."))
+        return value_slice(SLICE_LIT("iscsi"));
+    if (uid->state == VS_KNOWN && slice_starts(uid->s, "pscsi."))
+        return value_slice(SLICE_LIT("parallel"));
+    for (size_t i = 0; (p = derive_row(f, "path", i)); i++) {
+        const struct value *t = facts_cell(f, p, "transport");
+
+        if (names(facts_cell(f, p, "adapter"), a->key) && t->state == VS_KNOWN && !slice_eqz(t->s, "unknown"))
+            return *t;
+    }
+    return value_unknown("neither its UID nor a path tells");
+}
+
+static void reach(struct facts *f, const struct row *a)
+{
+    struct texts devices = {0}, stores = {0}, machines = {0};
+    const struct row *x;
+    bool open = false;
+
+    for (size_t i = 0; (x = derive_row(f, "path", i)); i++)
+        if (names(facts_cell(f, x, "adapter"), a->key) && facts_cell(f, x, "device")->state == VS_KNOWN)
+            texts_add(&devices, facts_cell(f, x, "device")->s, f->arena);
+    for (size_t i = 0; i < devices.n; i++) {
+        const struct row *d = facts_find(f, facts_table_index(f, "device"), devices.v[i]);
+        const struct value *ds = facts_cell(f, d, "datastores");
+
+        open |= ds->state == VS_UNKNOWN;
+        for (size_t k = 0; ds->state == VS_KNOWN && k < ds->nlist; k++)
+            texts_add(&stores, ds->list[k], f->arena);
+    }
+    for (size_t i = 0; i < stores.n; i++) {
+        const struct row *d = facts_find(f, facts_table_index(f, "datastore"), stores.v[i]);
+        const struct value *vms = facts_cell(f, d, "machines");
+
+        open |= vms->state == VS_UNKNOWN;
+        for (size_t k = 0; vms->state == VS_KNOWN && k < vms->nlist; k++)
+            texts_add(&machines, vms->list[k], f->arena);
+    }
+    derive_set(f, a, "devices", gathered(f, &devices, "path"));
+    derive_set(f, a, "datastores", open && !stores.n ? value_unknown("datastores of its devices are not known")
+                                                     : gathered(f, &stores, devices.n ? "extent" : "path"));
+    derive_set(f, a, "machines", open && !machines.n ? value_unknown("machines on its datastores are not known")
+                                                     : gathered(f, &machines, stores.n ? "vm" : "path"));
+}
+
+static void derive_adapters(struct facts *f)
+{
+    const struct row *a, *o;
+
+    for (size_t i = 0; (a = derive_row(f, "adapter", i)); i++) {
+        const struct value *pci = facts_cell(f, a, "pci");
+        int64_t ports = 0;
+
+        derive_set(f, a, "transport", transport_of(f, a));
+        for (size_t k = 0; pci->state == VS_KNOWN && (o = derive_row(f, "adapter", k)); k++)
+            ports += names(facts_cell(f, o, "pci"), pci->s);
+        derive_set(f, a, "ports", pci->state == VS_KNOWN   ? complete(f, "adapter") ? value_int(ports)
+                                                                                   : value_unknown("the adapter list is not complete")
+                                  : pci->state == VS_ABSENT ? value_absent()
+                                                            : derive_unknown(f, "PCI function", pci));
+        count_paths(f, a, "adapter");
+        reach(f, a);
+    }
+}
+
+void derive_storage(struct facts *f)
+{
+    derive_devices(f);
+    derive_datastores(f);
+    derive_adapters(f);
+
+}

@@ -1,0 +1,281 @@
+#include "core/match.h"
+
+#include <stdlib.h>
+
+#define MAX_FINDINGS 100000u
+
+bool finding_counts(const struct finding *f)
+{
+    return f->result == TRI_TRUE && !f->withheld_by && !f->superseded_by;
+}
+
+static bool upgrade_concerns(const struct match_ctx *m, const struct rule *r)
+{
+    int order;
+
+    if (!r->upgrade_to.major)
+        return true;
+    return m->upgrade_to.major && release_order(m->rules->builds, &m->upgrade_to, &r->upgrade_to, &order) == 0 && order >= 0;
+}
+
+/* The subject's tests of a good entry without its driver version: does the entry speak of this driver at all. */
+static bool newer_than(const struct eval *ev, const struct rule *r, const struct row *row)
+{
+    const struct table *t = &ev->facts->schema->tables[r->subject];
+    int c = table_column(t, SLICE_LIT("driver-version")), order;
+    bool any = false;
+
+    if (c < 0 || row->cells[c].state != VS_KNOWN)
+        return false;
+    for (unsigned i = 0; i < r->ngood; i++) {
+        const struct cond *all = r->good[i].cond;
+
+        for (unsigned k = 0; all && k < all->nkids; k++)
+            for (unsigned x = 0; all->kids[k]->kind == COND_ROW && x < all->kids[k]->ntests; x++) {
+                const struct test *test = &all->kids[k]->tests[x];
+                struct slice listed = test->nvalues ? test->values[0] : SLICE_LIT("");
+
+                if (all->kids[k]->scope != SCOPE_SELF || test->column != (unsigned)c || test->op != TEST_IS)
+                    continue;
+                listed = slice_cut(listed, 0, slice_find_char(listed, 0, '*'));
+                if (version_order(row->cells[c].s, listed, t->columns[c].scheme, &order) < 0 || order <= 0)
+                    return false;
+                any = true;
+            }
+    }
+    return any;
+}
+
+static enum tri body(const struct eval *ev, const struct rule *r, const struct row *row, bool *newer)
+{
+    enum tri good = TRI_FALSE;
+
+    *newer = false;
+    if (r->bad)
+        return cond_eval(ev, r->bad, row);
+    for (unsigned i = 0; i < r->ngood; i++)
+        good = tri_or(good, cond_eval(ev, r->good[i].cond, row));
+    if (good == TRI_FALSE)
+        *newer = newer_than(ev, r, row);
+    return tri_not(good);
+}
+
+static enum evidence look_for_evidence(const struct eval *ev, const struct rule *r, const struct row *row)
+{
+    enum tri any = TRI_FALSE;
+
+    if (r->nevidence == 0)
+        return EVIDENCE_NONE;
+    for (unsigned i = 0; i < r->nevidence; i++)
+        any = tri_or(any, cond_eval(ev, r->evidence[i], row));
+    return any == TRI_TRUE ? EVIDENCE_SEEN : any == TRI_FALSE ? EVIDENCE_NOT_SEEN : EVIDENCE_UNKNOWN;
+}
+
+static const char *first_unknown(const struct trace *t, const struct facts *f, struct arena *a)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct step_taken *s = &t->v[i];
+
+        if (s->result != TRI_UNKNOWN || !s->why)
+            continue;
+        if (s->test && s->row)
+            return arena_printf(a, SLICE_FMT "." SLICE_FMT ": %s", SLICE_ARG(f->schema->tables[s->row->table].name),
+                                SLICE_ARG(f->schema->tables[s->row->table].columns[s->test->column].name), s->why);
+        return s->why;
+    }
+    return "not known";
+}
+
+/* when and body, without a trace: what decides whether the rule is looked at more closely. */
+static enum tri quick(const struct match_ctx *m, const struct rule *r, const struct row *row, enum tri *when)
+{
+    struct eval ev = {m->facts, m->rules->builds, NULL};
+    bool newer;
+
+    *when = upgrade_concerns(m, r) ? cond_eval(&ev, r->when, row) : TRI_FALSE;
+    return *when == TRI_FALSE ? TRI_FALSE : tri_and(*when, body(&ev, r, row, &newer));
+}
+
+void match_rule(const struct match_ctx *m, const struct rule *r, const struct row *row, struct finding *out, enum tri *when)
+{
+    struct trace t = {.arena = m->arena}, et = {.arena = m->arena};
+    struct eval ev = {m->facts, m->rules->builds, &t}, eev = {m->facts, m->rules->builds, &et};
+    enum severity top = r->status == RULE_DRAFT ? SEV_NOTE : r->severity;
+
+    *out = (struct finding){.rule = r, .row = row, .severity = top};
+    *when = upgrade_concerns(m, r) ? cond_eval(&ev, r->when, row) : TRI_FALSE;
+    out->result = *when == TRI_FALSE ? TRI_FALSE : tri_and(*when, body(&ev, r, row, &out->newer_than_list));
+    if (*when != TRI_FALSE) {
+        out->evidence = look_for_evidence(&eev, r, row);
+        if (r->evidence_required && out->result != TRI_FALSE)
+            out->result = tri_and(out->result, out->evidence == EVIDENCE_SEEN      ? TRI_TRUE
+                                               : out->evidence == EVIDENCE_UNKNOWN ? TRI_UNKNOWN
+                                                                                   : TRI_FALSE);
+        if (out->evidence == EVIDENCE_NOT_SEEN && out->severity > SEV_NOTE)
+            out->severity--;
+    }
+    if (out->newer_than_list)
+        out->severity = SEV_NOTE;
+    if (out->result == TRI_UNKNOWN)
+        out->why = first_unknown(&t, m->facts, m->arena);
+    if (out->result == TRI_UNKNOWN && strcmp(out->why, "not known") == 0)
+        out->why = first_unknown(&et, m->facts, m->arena);
+    out->trace = t.v;
+    out->ntrace = t.n;
+    out->evidence_trace = et.v;
+    out->nevidence_trace = et.n;
+}
+
+/* --- guards --- */
+
+static bool names(const struct slice *ids, unsigned n, struct slice id)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (slice_eq(ids[i], id))
+            return true;
+    return false;
+}
+
+struct reach {
+    const struct row *wanted;
+    bool hit;
+};
+
+static bool is_row(void *ctx, const struct row *r)
+{
+    struct reach *x = ctx;
+
+    x->hit |= r == x->wanted;
+    return !x->hit;
+}
+
+/* Does a guard that holds for row g concern a finding on row s: the same row, a row it leads to, or the whole host. */
+static bool concerns(const struct match_ctx *m, const struct row *g, const struct row *s)
+{
+    struct cond c = {.kind = COND_ROW, .table = g->table, .scope = SCOPE_RELATED};
+    struct reach x = {.wanted = g};
+    const char *why;
+    bool closed;
+    int n;
+
+    if (g->table == s->table)
+        return g == s;
+    if (m->facts->schema->tables[g->table].single)
+        return true;
+    n = schema_relate(m->facts->schema, (int)s->table, (int)g->table, c.steps);
+    if (n < 0)
+        return true;
+    c.nsteps = (unsigned)n;
+    cond_rows(m->facts, &c, s, is_row, &x, &closed, &why);
+    return x.hit;
+}
+
+static void restrain(const struct match_ctx *m, struct findings *fs)
+{
+    for (size_t g = 0; g < fs->n; g++) {
+        const struct finding *guard = &fs->v[g];
+
+        for (size_t i = 0; i < fs->n && (guard->rule->nrestrains || guard->rule->nsupersedes); i++) {
+            struct finding *f = &fs->v[i];
+
+            if (names(guard->rule->restrains, guard->rule->nrestrains, f->rule->id) && concerns(m, guard->row, f->row)) {
+                if (guard->result == TRI_TRUE)
+                    f->withheld_by = guard->rule;
+                else
+                    f->guard_unknown = guard->rule;
+            }
+            if (guard->result == TRI_TRUE && names(guard->rule->supersedes, guard->rule->nsupersedes, f->rule->id) && guard->row == f->row)
+                f->superseded_by = guard->rule;
+        }
+    }
+}
+
+/* --- the run --- */
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    int rc;
+
+    if (x->result != y->result)
+        return x->result > y->result ? -1 : 1;
+    if (x->severity != y->severity)
+        return x->severity > y->severity ? -1 : 1;
+    if (x->row->table != y->row->table)
+        return x->row->table < y->row->table ? -1 : 1;
+    rc = natural_cmp(x->row->key, y->row->key);
+    return rc ? rc : slice_cmp(x->rule->id, y->rule->id);
+}
+
+/*
+ * What became of each rule over all rows. The arrays are as long as the rule set but only touched where rules can match: untouched pages of
+ * them cost nothing, so that a host's time does not grow with the rules loaded.
+ */
+enum { RULE_TOUCHED = 1, RULE_APPLIED = 2, RULE_SPOKE = 4 };
+
+struct fates {
+    uint8_t *fate, *seen;
+    uint32_t *hits, *touched;
+    size_t ntouched;
+};
+
+static int match_row(const struct match_ctx *m, const struct row *row, struct fates *x, struct findings *out)
+{
+    size_t n = ruleset_candidates(m->rules, m->facts, row, x->hits, x->seen);
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t at = x->hits[i];
+        const struct rule *r = m->rules->rules.v[at];
+        enum tri when, result;
+        void *v = out->v;
+
+        if (!x->fate[at])
+            x->touched[x->ntouched++] = at;
+        x->fate[at] |= RULE_TOUCHED;
+        if (r->status == RULE_RETIRED)
+            continue;
+        result = quick(m, r, row, &when);
+        if (when == TRI_TRUE)
+            x->fate[at] |= RULE_APPLIED;
+        if (result == TRI_FALSE)
+            continue;
+        if (arena_grow(m->arena, &v, out->n, &out->cap, sizeof *out->v, MAX_FINDINGS) < 0)
+            return -1;
+        out->v = v;
+        match_rule(m, r, row, &out->v[out->n], &when);
+        if (out->v[out->n].result == TRI_FALSE)
+            continue;
+        x->fate[at] |= RULE_SPOKE;
+        out->n++;
+    }
+    return 0;
+}
+
+int match_run(const struct match_ctx *m, struct findings *out, struct err *e)
+{
+    size_t nrules = m->rules->rules.n;
+    struct fates x = {xmalloc(nrules + 1), xmalloc(nrules + 1), xmalloc((nrules + 1) * sizeof(uint32_t)),
+                      xmalloc((nrules + 1) * sizeof(uint32_t)), 0};
+    int rc = 0;
+
+    *out = (struct findings){.rules = nrules};
+    for (unsigned t = 0; t < m->facts->schema->ntables && rc == 0; t++)
+        for (size_t i = 0; i < facts_count(m->facts, t) && rc == 0; i++)
+            rc = match_row(m, facts_at(m->facts, t, i), &x, out);
+    for (size_t i = 0; i < x.ntouched; i++) {
+        uint8_t fate = x.fate[x.touched[i]];
+
+        out->applied += (fate & RULE_APPLIED) != 0;
+        out->ok += (fate & RULE_APPLIED) && !(fate & RULE_SPOKE);
+    }
+    free(x.fate);
+    free(x.seen);
+    free(x.hits);
+    free(x.touched);
+    if (rc < 0)
+        return err_set(e, VF_ELIMIT, "more than %u findings on one host", MAX_FINDINGS);
+    restrain(m, out);
+    if (out->n > 1)
+        qsort(out->v, out->n, sizeof *out->v, by_weight);
+    return 0;
+}

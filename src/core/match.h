@@ -1,0 +1,52 @@
+#ifndef VF_CORE_MATCH_H
+#define VF_CORE_MATCH_H
+
+#include "core/ruleset.h"
+
+/* Rules against one host's facts. */
+
+enum evidence {
+    EVIDENCE_NONE,      /* the rule asks for none */
+    EVIDENCE_SEEN,      /* measured or logged: the finding is confirmed */
+    EVIDENCE_NOT_SEEN,  /* looked for and not there: one step less severe */
+    EVIDENCE_UNKNOWN,   /* not collected */
+};
+
+struct finding {
+    const struct rule *rule;
+    const struct row *row;
+    enum tri result;      /* TRI_TRUE a finding, TRI_UNKNOWN unsure */
+    enum severity severity;
+    enum evidence evidence;
+    bool newer_than_list; /* a version beyond every good entry: a note, not a fault */
+    const char *why;      /* of unsure: the first thing that is not known */
+    const struct rule *withheld_by;     /* a guard that holds */
+    const struct rule *guard_unknown;   /* a guard that could not be decided: the finding stays, its fixes do not */
+    const struct rule *superseded_by;
+    const struct step_taken *trace, *evidence_trace;
+    size_t ntrace, nevidence_trace;
+};
+
+struct findings {
+    struct finding *v; /* most severe first, then by subject and rule */
+    size_t n, cap;
+    size_t rules, applied, ok; /* rules loaded; rules whose when held for some row; of these, rules without a finding or doubt */
+};
+
+struct match_ctx {
+    const struct ruleset *rules;
+    const struct facts *facts;
+    struct release upgrade_to; /* major 0: no upgrade is planned */
+    struct arena *arena;
+};
+
+/* Returns 0, or VF_ELIMIT. Findings that are withheld or superseded are in the list, marked. */
+int match_run(const struct match_ctx *m, struct findings *out, struct err *e);
+
+/* One rule on one row: for examples and "explain". The trace is kept whatever the result; *when is the applicability. */
+void match_rule(const struct match_ctx *m, const struct rule *r, const struct row *row, struct finding *out, enum tri *when);
+
+/* Does a finding count: true, and neither withheld nor superseded. */
+bool finding_counts(const struct finding *f);
+
+#endif

@@ -1,0 +1,554 @@
+#include "core/rule.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "core/rule_load.h"
+
+#define MAX_RULES 200000u
+#define FIX_MAX_STEPS 32u
+
+static const char *const severities[] = {"note", "warning", "critical"};
+
+const char *severity_name(enum severity s)
+{
+    return severities[s];
+}
+
+int severity_parse(struct slice s, enum severity *out)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (slice_eqz(s, severities[i])) {
+            *out = (enum severity)i;
+            return 0;
+        }
+    return -1;
+}
+
+/* --- reader --- */
+
+static const struct slice nothing = {NULL, 0};
+
+int rule_fail(struct rule_loading *l, struct err *e, struct slice near, const char *fmt, ...)
+{
+    char what[600];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    if (near.n)
+        return err_set(e, VF_EFORMAT, "%s:%u: %s; did you mean \"" SLICE_FMT "\"?", l->name, xml_line(l->x), what, SLICE_ARG(near));
+    return err_set(e, VF_EFORMAT, "%s:%u: %s", l->name, xml_line(l->x), what);
+}
+
+struct slice rule_attr(struct rule_loading *l, const char *name)
+{
+    struct slice v;
+
+    return xml_attr(l->x, name, &v) ? arena_dup(l->a, v) : nothing;
+}
+
+/* Next child of an open element: XML_OPEN for one, XML_CLOSE at the element's end; text is handed out too. */
+enum xml_event rule_next(struct rule_loading *l, struct err *e)
+{
+    enum xml_event ev = xml_next(l->x);
+
+    if (ev == XML_BROKEN)
+        (void)err_set(e, VF_EFORMAT, "%s: %s", l->name, xml_error(l->x, NULL));
+    else if (ev == XML_END)
+        ev = XML_BROKEN, (void)err_set(e, VF_EFORMAT, "%s: ends in the middle of a rule", l->name);
+    return ev;
+}
+
+int rule_no_children(struct rule_loading *l, const char *element, struct err *e)
+{
+    enum xml_event ev = rule_next(l, e);
+
+    if (ev == XML_BROKEN)
+        return e->code;
+    if (ev == XML_OPEN)
+        return rule_fail(l, e, nothing, "<%s> may not stand inside <%s>", xml_name(l->x), element);
+    if (ev == XML_TEXT)
+        return rule_fail(l, e, nothing, "<%s> holds no text", element);
+    return 0;
+}
+
+static struct slice near_word(struct slice word, const char *const *words)
+{
+    struct slice best = nothing;
+    unsigned least = 3;
+
+    for (; *words; words++) {
+        unsigned d = slice_distance(word, slice_of(*words));
+
+        if (d < least) {
+            least = d;
+            best = slice_of(*words);
+        }
+    }
+    return best;
+}
+
+bool rule_known_word(struct slice word, const char *const *words)
+{
+    for (; *words; words++)
+        if (slice_eqz(word, *words))
+            return true;
+    return false;
+}
+
+void *rule_keep(struct arena *a, const void *v, size_t n, size_t size)
+{
+    void *p = arena_array(a, n + 1, size);
+
+    if (p && n)
+        memcpy(p, v, n * size);
+    return p;
+}
+
+/* --- texts --- */
+
+/* Text content of an element that may hold <see href="..."/>; white space folded. */
+static int load_text(struct rule_loading *l, const char *element, struct slice *out, struct slice *hrefs, unsigned *nhrefs, struct err *e)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(16384);
+    enum xml_event ev;
+
+    while ((ev = rule_next(l, e)) != XML_CLOSE) {
+        struct slice rest, w;
+
+        if (ev == XML_BROKEN)
+            return e->code;
+        if (ev == XML_TEXT) {
+            rest = xml_text(l->x);
+            while (slice_next_word(&rest, " \t\r\n", &w)) {
+                if (b.n)
+                    buf_addc(&b, ' ');
+                buf_add(&b, w);
+            }
+            continue;
+        }
+        if (!hrefs || strcmp(xml_name(l->x), "see") != 0)
+            return rule_fail(l, e, nothing, "<%s> may not stand inside <%s>", xml_name(l->x), element);
+        w = rule_attr(l, "href");
+        if (!slice_starts(w, "https://") && !slice_starts(w, "http://"))
+            return rule_fail(l, e, nothing, "see wants href=\"https://...\", not \"" SLICE_FMT "\"", SLICE_ARG(w));
+        if (*nhrefs == RULE_MAX_KIDS)
+            return rule_fail(l, e, nothing, "too many addresses");
+        hrefs[(*nhrefs)++] = w;
+        if (rule_no_children(l, "see", e) < 0)
+            return e->code;
+    }
+    *out = arena_dup(l->a, buf_slice(&b));
+    return 0;
+}
+
+/* --- fixes --- */
+
+static int load_action(struct rule_loading *l, struct fix_action *fa, struct err *e)
+{
+    struct slice element = slice_of(arena_printf(l->a, "%s", xml_name(l->x))), name, value;
+    const struct action *act = action_find(element);
+
+    if (!act) {
+        struct slice near = nothing;
+        unsigned least = 4;
+
+        for (const struct action *a = actions; a->name; a++)
+            if (slice_distance(element, slice_of(a->name)) < least) {
+                least = slice_distance(element, slice_of(a->name));
+                near = slice_of(a->name);
+            }
+        return rule_fail(l, e, near, "unknown action \"" SLICE_FMT "\"; a rule names actions, it never holds commands", SLICE_ARG(element));
+    }
+    fa->action = act;
+    fa->line = xml_line(l->x);
+    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++) {
+        unsigned k = 0;
+
+        while (k < ACTION_MAX_ARGS && act->args[k].name && !slice_eqz(name, act->args[k].name))
+            k++;
+        if (k == ACTION_MAX_ARGS || !act->args[k].name)
+            return rule_fail(l, e, nothing, "%s has no argument \"" SLICE_FMT "\"", act->name, SLICE_ARG(name));
+        if (!slice_starts(value, "${") && !action_arg_fits(act->args[k].kind, value))
+            return rule_fail(l, e, nothing, "%s: %s wants %s, not \"" SLICE_FMT "\"", act->name, act->args[k].name,
+                        action_arg_form(act->args[k].kind), SLICE_ARG(value));
+        fa->values[k] = arena_dup(l->a, value);
+    }
+    for (unsigned k = 0; k < ACTION_MAX_ARGS && act->args[k].name; k++)
+        if (!act->args[k].optional && fa->values[k].n == 0)
+            return rule_fail(l, e, nothing, "%s wants %s: %s", act->name, act->args[k].name, act->args[k].doc);
+    return rule_no_children(l, act->name, e);
+}
+
+static int load_fix(struct rule_loading *l, struct fix *f, struct err *e)
+{
+    static const char *const known[] = {"id", "risk", NULL};
+    struct slice advise[FIX_MAX_STEPS], risk = rule_attr(l, "risk"), name, value;
+    struct fix_action acts[FIX_MAX_STEPS];
+    enum xml_event ev;
+
+    f->id = rule_attr(l, "id");
+    f->line = xml_line(l->x);
+    f->risk = risk_rank(risk);
+    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++)
+        if (!rule_known_word(name, known))
+            return rule_fail(l, e, near_word(name, known), "unknown attribute \"" SLICE_FMT "\" of fix", SLICE_ARG(name));
+    if (f->id.n == 0)
+        return rule_fail(l, e, nothing, "fix wants an id");
+    if (f->risk < 0)
+        return rule_fail(l, e, nothing, "risk must be none, low, live, path, reboot, boot or data, not \"" SLICE_FMT "\"", SLICE_ARG(risk));
+    while ((ev = rule_next(l, e)) != XML_CLOSE) {
+        const char *element = xml_name(l->x);
+        int rc;
+
+        if (ev == XML_BROKEN)
+            return e->code;
+        if (ev == XML_TEXT)
+            return rule_fail(l, e, nothing, "fix holds elements, not text; put words into <advise>");
+        if (f->nadvise == FIX_MAX_STEPS || f->nactions == FIX_MAX_STEPS)
+            return rule_fail(l, e, nothing, "too many steps in a fix");
+        if (strcmp(element, "advise") == 0) {
+            rc = load_text(l, "advise", &advise[f->nadvise++], NULL, NULL, e);
+        } else if (strcmp(element, "require") == 0) {
+            rc = rule_load_group(l, "require", &f->require, e);
+        } else if (strcmp(element, "then") == 0) {
+            rc = rule_load_tests(l, &l->schema->tables[l->rule->subject], NULL, &f->then, &f->nthen, e);
+            rc = rc < 0 ? rc : rule_no_children(l, "then", e);
+        } else {
+            acts[f->nactions] = (struct fix_action){.action = NULL};
+            rc = load_action(l, &acts[f->nactions++], e);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    f->actions = rule_keep(l->a, acts, f->nactions, sizeof *acts);
+    f->advise = rule_keep(l->a, advise, f->nadvise, sizeof *advise);
+    if (f->nactions + f->nadvise == 0)
+        return rule_fail(l, e, nothing, "fix \"" SLICE_FMT "\" does nothing: it wants an action or <advise>", SLICE_ARG(f->id));
+    return 0;
+}
+
+/* --- examples --- */
+
+static int load_example_row(struct rule_loading *l, struct example_row *r, const char *element, struct err *e)
+{
+    struct slice names[RULE_MAX_TESTS], values[RULE_MAX_TESTS], name, value;
+    const struct example_row *kids[RULE_MAX_KIDS];
+    enum xml_event ev;
+
+    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++) {
+        if (r->n == RULE_MAX_TESTS)
+            return rule_fail(l, e, nothing, "too many attributes");
+        names[r->n] = arena_dup(l->a, name);
+        values[r->n++] = arena_dup(l->a, value);
+    }
+    r->names = rule_keep(l->a, names, r->n, sizeof *names);
+    r->values = rule_keep(l->a, values, r->n, sizeof *values);
+    while ((ev = rule_next(l, e)) != XML_CLOSE) {
+        struct example_row *kid = arena_alloc(l->a, sizeof *kid);
+        struct slice table = slice_of(ev == XML_OPEN ? xml_name(l->x) : "");
+        int t = schema_table(l->schema, table);
+
+        if (ev == XML_BROKEN)
+            return e->code;
+        if (ev == XML_TEXT || !kid || r->nkids == RULE_MAX_KIDS)
+            return rule_fail(l, e, nothing, "<%s> holds rows of tables, not text", element);
+        if (t < 0)
+            return rule_fail(l, e, schema_near_table(l->schema, table), "unknown table \"" SLICE_FMT "\" in an example", SLICE_ARG(table));
+        kid->table = (unsigned)t;
+        kids[r->nkids++] = kid;
+        if (load_example_row(l, kid, xml_name(l->x), e) < 0)
+            return e->code;
+    }
+    r->kids = rule_keep(l->a, kids, r->nkids, sizeof *kids);
+    return 0;
+}
+
+static int load_example(struct rule_loading *l, struct example *x, enum example_kind kind, const char *element, struct err *e)
+{
+    x->kind = kind;
+    x->line = xml_line(l->x);
+    x->esxi = rule_attr(l, "esxi");
+    x->upgrade_to = rule_attr(l, "upgrade-to");
+    x->partial = rule_attr(l, "partial");
+    x->snapshot = rule_attr(l, "snapshot");
+    x->flat.table = l->rule->subject;
+    return load_example_row(l, &x->flat, element, e);
+}
+
+/* --- rules --- */
+
+static int load_ids(struct rule_loading *l, const char *name, const struct slice **out, unsigned *n, struct err *e)
+{
+    struct slice rest = rule_attr(l, name), w, v[RULE_MAX_KIDS];
+
+    while (*n < RULE_MAX_KIDS && slice_next_word(&rest, " \t\r\n", &w))
+        v[(*n)++] = w;
+    *out = rule_keep(l->a, v, *n, sizeof *v);
+    return *out ? 0 : err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+}
+
+static bool id_form(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || strchr(".-", s.p[i])))
+            return false;
+    return s.n > 2 && s.n <= 64 && s.p[0] != '-' && s.p[0] != '.';
+}
+
+static bool date_form(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (i == 4 || i == 7 ? s.p[i] != '-' : s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.n == 10;
+}
+
+static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
+{
+    static const char *const known[] = {"id", "subject", "topic", "severity", "status", "reviewed", "supersedes", "restrains", NULL};
+    static const char *const states[] = {"draft", "stable", "retired", NULL};
+    struct slice subject = rule_attr(l, "subject"), severity = rule_attr(l, "severity"), status = rule_attr(l, "status"), name, value;
+    int t = schema_table(l->schema, subject), s = 0;
+
+    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++)
+        if (!rule_known_word(name, known))
+            return rule_fail(l, e, near_word(name, known), "unknown attribute \"" SLICE_FMT "\" of rule", SLICE_ARG(name));
+    r->id = rule_attr(l, "id");
+    r->file = l->name;
+    r->line = xml_line(l->x);
+    r->topic = rule_attr(l, "topic");
+    r->reviewed = rule_attr(l, "reviewed");
+    if (!id_form(r->id))
+        return rule_fail(l, e, nothing, "a rule's id is 3 to 64 lower-case letters, digits, '-' and '.', not \"" SLICE_FMT "\"", SLICE_ARG(r->id));
+    if (t < 0)
+        return rule_fail(l, e, schema_near_table(l->schema, subject), "subject must name a table, not \"" SLICE_FMT "\"", SLICE_ARG(subject));
+    r->subject = (unsigned)t;
+    if (severity_parse(severity, &r->severity) < 0)
+        return rule_fail(l, e, nothing, "severity must be critical, warning or note, not \"" SLICE_FMT "\"", SLICE_ARG(severity));
+    while (states[s] && !slice_eqz(status, states[s]))
+        s++;
+    if (!states[s])
+        return rule_fail(l, e, near_word(status, states), "status must be draft, stable or retired, not \"" SLICE_FMT "\"", SLICE_ARG(status));
+    r->status = (enum rule_status)s;
+    if (!date_form(r->reviewed))
+        return rule_fail(l, e, nothing, "reviewed wants a date such as 2026-11-30, not \"" SLICE_FMT "\"", SLICE_ARG(r->reviewed));
+    if (load_ids(l, "supersedes", &r->supersedes, &r->nsupersedes, e) < 0)
+        return e->code;
+    return load_ids(l, "restrains", &r->restrains, &r->nrestrains, e);
+}
+
+/* Growing lists of one rule while it is read. */
+struct parts {
+    struct good good[RULE_MAX_KIDS];
+    struct slice hrefs[RULE_MAX_KIDS];
+    struct fix fixes[RULE_MAX_KIDS];
+    struct example examples[RULE_MAX_EXAMPLES];
+    const struct cond *bad[RULE_MAX_KIDS], *evidence[RULE_MAX_KIDS];
+    unsigned nbad, nhrefs;
+};
+
+static int load_evidence(struct rule_loading *l, struct rule *r, struct parts *p, struct err *e)
+{
+    enum xml_event ev;
+
+    r->evidence_required = slice_eqz(rule_attr(l, "required"), "yes");
+    while ((ev = rule_next(l, e)) != XML_CLOSE) {
+        if (ev == XML_BROKEN)
+            return e->code;
+        if (ev == XML_TEXT || r->nevidence == RULE_MAX_KIDS)
+            return rule_fail(l, e, nothing, "<evidence> holds elements, not text");
+        p->evidence[r->nevidence] = rule_load_part(l, e);
+        if (!p->evidence[r->nevidence++])
+            return e->code;
+    }
+    return r->nevidence ? 0 : rule_fail(l, e, nothing, "<evidence> says nothing");
+}
+
+/* The element's name as one of our own constants, since the reader's is gone with the next node. */
+static const char *element_name(struct xml *x)
+{
+    static const char *const names[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], xml_name(x)) == 0)
+            return names[i];
+    return xml_name(x);
+}
+
+static int load_child(struct rule_loading *l, struct rule *r, struct parts *p, struct err *e)
+{
+    static const char *const known[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure", NULL};
+    static const char *const good_only[] = {"esxi", "note", NULL};
+    const char *element = element_name(l->x);
+    struct slice upgrade;
+
+    if (strcmp(element, "title") == 0)
+        return load_text(l, element, &r->title, NULL, NULL, e);
+    if (strcmp(element, "why") == 0)
+        return load_text(l, element, &r->why, p->hrefs, &p->nhrefs, e);
+    if (strcmp(element, "when") == 0) {
+        upgrade = rule_attr(l, "upgrade-to");
+        if (upgrade.n && release_parse(upgrade, &r->upgrade_to, e) < 0)
+            return err_ctx(e, "%s:%u: upgrade-to", l->name, xml_line(l->x));
+        return rule_load_group(l, element, &r->when, e);
+    }
+    if (strcmp(element, "bad") == 0 && p->nbad < RULE_MAX_KIDS)
+        return rule_load_body(l, element, NULL, &p->bad[p->nbad++], e);
+    if (strcmp(element, "good") == 0 && r->ngood < RULE_MAX_KIDS) {
+        p->good[r->ngood].note = rule_attr(l, "note");
+        return rule_load_body(l, element, good_only, &p->good[r->ngood++].cond, e);
+    }
+    if (strcmp(element, "evidence") == 0)
+        return load_evidence(l, r, p, e);
+    if (strcmp(element, "fix") == 0 && r->nfixes < RULE_MAX_KIDS) {
+        p->fixes[r->nfixes] = (struct fix){.risk = -1};
+        return load_fix(l, &p->fixes[r->nfixes++], e);
+    }
+    for (int k = 0; k < 3; k++)
+        if (strcmp(element, known[7 + k]) == 0 && r->nexamples < RULE_MAX_EXAMPLES) {
+            p->examples[r->nexamples] = (struct example){.kind = EXAMPLE_MATCHES};
+            return load_example(l, &p->examples[r->nexamples++], (enum example_kind)k, element, e);
+        }
+    return rule_fail(l, e, near_word(slice_of(element), known), rule_known_word(slice_of(element), known) ? "too many <%s>" : "unknown element \"%s\"",
+                element);
+}
+
+static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, struct err *e)
+{
+    bool matches = false, ignores = false;
+
+    for (unsigned i = 0; i < r->nexamples; i++) {
+        matches |= p->examples[i].kind == EXAMPLE_MATCHES;
+        ignores |= p->examples[i].kind == EXAMPLE_IGNORES;
+    }
+    if (r->title.n == 0)
+        return rule_fail(l, e, nothing, "rule \"" SLICE_FMT "\" wants a <title>", SLICE_ARG(r->id));
+    if (r->why.n == 0 || p->nhrefs == 0)
+        return rule_fail(l, e, nothing, "rule \"" SLICE_FMT "\" wants <why> with at least one <see href=\"...\"/>", SLICE_ARG(r->id));
+    if ((p->nbad > 0) == (r->ngood > 0))
+        return rule_fail(l, e, nothing, "rule \"" SLICE_FMT "\" wants either <bad> or <good>, not both", SLICE_ARG(r->id));
+    if (!matches || !ignores)
+        return rule_fail(l, e, nothing, "rule \"" SLICE_FMT "\" needs %s example", SLICE_ARG(r->id), matches ? "an <ignores>" : "a <matches>");
+    if (p->nbad == 1)
+        r->bad = p->bad[0];
+    if (p->nbad > 1) {
+        struct cond *any = rule_new_cond(l, COND_ANY);
+
+        any->kids = rule_keep(l->a, p->bad, p->nbad, sizeof *p->bad);
+        any->nkids = p->nbad;
+        r->bad = any;
+    }
+    r->good = rule_keep(l->a, p->good, r->ngood, sizeof *p->good);
+    r->evidence = rule_keep(l->a, p->evidence, r->nevidence, sizeof *p->evidence);
+    r->hrefs = rule_keep(l->a, p->hrefs, p->nhrefs, sizeof *p->hrefs);
+    r->nhrefs = p->nhrefs;
+    r->fixes = rule_keep(l->a, p->fixes, r->nfixes, sizeof *p->fixes);
+    r->examples = rule_keep(l->a, p->examples, r->nexamples, sizeof *p->examples);
+    return arena_full(l->a) ? err_set(e, VF_ELIMIT, "%s: more rules than there is room for", l->name) : 0;
+}
+
+static int store(struct rule_loading *l, const struct rule *r, struct err *e)
+{
+    struct rules *rs = l->rules;
+    uint32_t at = map_get(&rs->by_id, r->id);
+    void *v = rs->v;
+
+    if (at != MAP_NONE) {
+        if (rs->v[at]->file == r->file)
+            return err_set(e, VF_EFORMAT, "%s:%u: the id \"" SLICE_FMT "\" is used twice, first on line %u", l->name, r->line,
+                           SLICE_ARG(r->id), rs->v[at]->line);
+        rs->v[at] = r;
+        return 0;
+    }
+    if (arena_grow(l->a, &v, rs->n, &rs->cap, sizeof *rs->v, MAX_RULES) < 0 || map_put(&rs->by_id, l->a, r->id, (uint32_t)rs->n) < 0)
+        return err_set(e, VF_ELIMIT, "%s: more than %u rules", l->name, MAX_RULES);
+    rs->v = v;
+    rs->v[rs->n++] = r;
+    return 0;
+}
+
+static int load_rule(struct rule_loading *l, struct parts *p, struct err *e)
+{
+    struct rule *r = arena_alloc(l->a, sizeof *r);
+    enum xml_event ev;
+
+    if (!r)
+        return err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+    p->nbad = p->nhrefs = 0;
+    l->rule = r;
+    if (load_head(l, r, e) < 0)
+        return e->code;
+    while ((ev = rule_next(l, e)) != XML_CLOSE) {
+        if (ev == XML_BROKEN)
+            return e->code;
+        if (ev == XML_TEXT)
+            return rule_fail(l, e, nothing, "a rule holds elements, not text");
+        if (load_child(l, r, p, e) < 0)
+            return e->code;
+    }
+    if (close_rule(l, r, p, e) < 0)
+        return e->code;
+    return store(l, r, e);
+}
+
+static void free_parts(struct parts **p)
+{
+    free(*p);
+}
+
+int rules_load(struct rules *rs, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct err *e)
+{
+    _cleanup_(free_parts) struct parts *parts = xmalloc(sizeof *parts);
+    _cleanup_(xml_close) struct xml *x = xml_open(xml, name, e);
+    struct rule_loading l = {.x = x, .a = a, .name = arena_printf(a, "%s", name), .schema = s, .rules = rs};
+    enum xml_event ev;
+    bool root = false;
+
+    if (!x)
+        return e->code;
+    while ((ev = xml_next(x)) > XML_END) {
+        if (ev != XML_OPEN)
+            continue;
+        if (!root) {
+            if (strcmp(xml_name(x), "rules") != 0 || !slice_eqz(rule_attr(&l, "format"), "1"))
+                return rule_fail(&l, e, nothing, "a rule file begins with <rules format=\"1\">, not <%s>", xml_name(x));
+            root = true;
+        } else if (strcmp(xml_name(x), "rule") != 0) {
+            static const char *const known[] = {"rule", NULL};
+
+            return rule_fail(&l, e, near_word(slice_of(xml_name(x)), known), "unknown element \"%s\"", xml_name(x));
+        } else if (load_rule(&l, parts, e) < 0) {
+            return e->code;
+        }
+    }
+    if (ev == XML_BROKEN)
+        return err_set(e, VF_EFORMAT, "%s: %s", name, xml_error(x, NULL));
+    return 0;
+}
+
+const struct rule *rules_find(const struct rules *rs, struct slice id)
+{
+    uint32_t at = map_get(&rs->by_id, id);
+
+    return at == MAP_NONE ? NULL : rs->v[at];
+}
+
+struct slice rules_near(const struct rules *rs, struct slice id)
+{
+    struct slice best = nothing;
+    unsigned least = 6;
+
+    for (size_t i = 0; i < rs->n; i++) {
+        unsigned d = slice_distance(id, rs->v[i]->id);
+
+        if (d < least) {
+            least = d;
+            best = rs->v[i]->id;
+        }
+    }
+    return best;
+}

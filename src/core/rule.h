@@ -1,0 +1,102 @@
+#ifndef VF_CORE_RULE_H
+#define VF_CORE_RULE_H
+
+#include "base/map.h"
+#include "core/action.h"
+#include "core/cond.h"
+
+/*
+ * Rules: what is known to be bad, or the list of all that is good, about the rows of one table. The format is described in
+ * docs/writing-rules.md; loading checks every name, type and argument in plain words, so that a mistake never waits for a host.
+ */
+enum severity { SEV_NOTE, SEV_WARNING, SEV_CRITICAL };
+const char *severity_name(enum severity s);
+int severity_parse(struct slice s, enum severity *out);
+
+enum rule_status { RULE_DRAFT, RULE_STABLE, RULE_RETIRED };
+
+struct fix_action {
+    const struct action *action;
+    struct slice values[ACTION_MAX_ARGS]; /* as written; may be "${table.column}" */
+    uint32_t line;
+};
+
+struct fix {
+    struct slice id;
+    int risk; /* index of risk_names */
+    const struct cond *require; /* must hold before; NULL when nothing is asked */
+    const struct fix_action *actions;
+    unsigned nactions;
+    const struct slice *advise; /* what only a person can do */
+    unsigned nadvise;
+    const struct test *then; /* of the subject row, after the change */
+    unsigned nthen;
+    uint32_t line;
+};
+
+enum example_kind { EXAMPLE_MATCHES, EXAMPLE_IGNORES, EXAMPLE_UNSURE };
+
+/* Rows of an example: a tree of table elements with attributes. */
+struct example_row {
+    unsigned table;
+    const struct slice *names, *values; /* attributes */
+    unsigned n;
+    const struct example_row **kids;
+    unsigned nkids;
+};
+
+struct example {
+    enum example_kind kind;
+    struct slice esxi, upgrade_to, partial, snapshot;
+    struct example_row flat; /* attributes on the example itself; its table is the rule's subject */
+    uint32_t line;
+};
+
+struct good {
+    const struct cond *cond;
+    struct slice note;
+};
+
+struct rule {
+    struct slice id, title, why, topic, reviewed;
+    const char *file;
+    uint32_t line;
+    unsigned subject;
+    enum severity severity;
+    enum rule_status status;
+    struct release upgrade_to; /* major 0: not about an upgrade */
+    const struct cond *when;   /* NULL: always */
+    const struct cond *bad;    /* NULL when good is given */
+    const struct good *good;
+    unsigned ngood;
+    const struct cond *const *evidence;
+    unsigned nevidence;
+    bool evidence_required;
+    const struct slice *hrefs;
+    unsigned nhrefs;
+    const struct fix *fixes;
+    unsigned nfixes;
+    const struct example *examples;
+    unsigned nexamples;
+    const struct slice *supersedes, *restrains;
+    unsigned nsupersedes, nrestrains;
+};
+
+#define RULE_MAX_KIDS     64u
+#define RULE_MAX_EXAMPLES 64u
+
+struct rules {
+    const struct rule **v;
+    size_t n, cap;
+    struct map by_id;
+};
+
+/*
+ * Add the rules of one file. A rule whose id is already there replaces the earlier one whole. Errors name file, line, the word and the
+ * nearest known one.
+ */
+int rules_load(struct rules *rs, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct err *e);
+const struct rule *rules_find(const struct rules *rs, struct slice id);
+struct slice rules_near(const struct rules *rs, struct slice id);
+
+#endif

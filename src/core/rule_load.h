@@ -1,0 +1,38 @@
+#ifndef VF_CORE_RULE_LOAD_H
+#define VF_CORE_RULE_LOAD_H
+
+#include "base/xml.h"
+#include "core/rule.h"
+
+/* Between rule.c (rules, fixes, examples) and rule_cond.c (conditions): the state of one loading. Not for others. */
+struct rule_loading {
+    struct xml *x;
+    struct arena *a;
+    const char *name;
+    const struct schema *schema;
+    struct rules *rules;
+    struct rule *rule;
+};
+
+#define RULE_MAX_TESTS 24u
+
+/* VF_EFORMAT with file, line, the text and "did you mean" when near is not empty. */
+int rule_fail(struct rule_loading *l, struct err *e, struct slice near, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+struct slice rule_attr(struct rule_loading *l, const char *name); /* copied; empty when absent */
+/* Next node inside the open element; XML_BROKEN with e set, also at the end of the file. */
+enum xml_event rule_next(struct rule_loading *l, struct err *e);
+int rule_no_children(struct rule_loading *l, const char *element, struct err *e);
+bool rule_known_word(struct slice word, const char *const *words);
+void *rule_keep(struct arena *a, const void *v, size_t n, size_t size);
+
+int rule_load_tests(struct rule_loading *l, const struct table *t, const char *const *except, const struct test **out, unsigned *n,
+                    struct err *e);
+/* One child of when, evidence, require: NULL with e set. */
+struct cond *rule_load_part(struct rule_loading *l, struct err *e);
+/* All children of the open element: elements of one table are alternatives, everything else must hold. NULL *out for none. */
+int rule_load_group(struct rule_loading *l, const char *element, const struct cond **out, struct err *e);
+/* bad, good: attributes are tests on the subject row, children as in when. */
+int rule_load_body(struct rule_loading *l, const char *element, const char *const *except, const struct cond **out, struct err *e);
+struct cond *rule_new_cond(struct rule_loading *l, enum cond_kind kind);
+
+#endif
