@@ -1,0 +1,417 @@
+#include "collect/collect.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "collect/bind.h"
+
+#define MAX_EXPANSIONS 4096u /* devices of one host: the largest configuration maximum is 4,096 paths, 1,024 devices */
+
+/* How a probe fared, over all its ways. */
+struct outcome {
+    enum table_state state;
+    const char *why;
+};
+
+struct run {
+    const struct probe *probe;
+    const struct way *way;
+    struct facts *f;
+    struct slice each, asked;
+    enum decode_state best; /* of the present way and expansion */
+    bool answered, parts_ok;
+    const char *why;
+};
+
+static bool blank(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!strchr(" \t\r\n", s.p[i]) || !s.p[i])
+            return false;
+    return true;
+}
+
+static const char *ask_prefix(enum ask_kind kind)
+{
+    return kind == ASK_ESXCLI ? "esxcli " : "";
+}
+
+static uint32_t add_source(struct run *r, struct slice where, const char *form, const char *why, uint32_t line, int state)
+{
+    struct source s = {.ask = r->asked, .where = arena_dup(r->f->arena, where), .probe = r->probe->id.p, .form = form, .why = why,
+                       .line = line, .state = state};
+
+    return facts_add_source(r->f, s);
+}
+
+static int state_of(enum decode_state s)
+{
+    switch (s) {
+    case DECODE_COMPLETE: return SOURCE_OK;
+    case DECODE_PARTIAL: return SOURCE_PARTIAL;
+    case DECODE_REFUSED: return SOURCE_REFUSED;
+    case DECODE_UNUSABLE: return SOURCE_UNUSABLE;
+    }
+    return SOURCE_UNUSABLE;
+}
+
+/* Decode one body and bind it. Returns the state reached. */
+static enum decode_state take_answer(struct run *r, struct slice body, const struct reply *reply)
+{
+    struct decode_opt opt = r->way->opt;
+    struct decoded d = {0};
+    size_t rows = 0, lost = 0;
+    uint32_t source;
+
+    opt.cut = reply->cut;
+    opt.name = reply->where.p;
+    if (blank(body) && reply->exit_code == 0 && !reply->cut) /* asked, ended well, printed nothing: there is none */
+        d = (struct decoded){.state = DECODE_COMPLETE, .form = "empty"};
+    else if (r->way->decoder->run(body, &opt, r->f->arena, &d) < 0)
+        d.state = DECODE_PARTIAL, d.why = d.why ? d.why : "more than there is room for";
+    if (d.state == DECODE_COMPLETE && reply->exit_code > 0) {
+        d.state = DECODE_PARTIAL;
+        d.why = arena_printf(r->f->arena, "the command ended with exit status %d", reply->exit_code);
+    }
+    source = add_source(r, reply->where, d.form, d.why, d.line, state_of(d.state));
+    if (d.state >= DECODE_PARTIAL)
+        lost = bind_records(r->probe, r->way, &d, r->each, source, r->f, &rows);
+    if (lost && d.state == DECODE_COMPLETE) {
+        d.state = rows ? DECODE_PARTIAL : DECODE_UNUSABLE;
+        d.why = arena_printf(r->f->arena, "%zu of %zu entries have no readable name", lost, d.n);
+        if (source) {
+            r->f->sources[source].state = state_of(d.state);
+            r->f->sources[source].why = d.why;
+        }
+    }
+    if (source)
+        r->f->sources[source].rows = rows;
+    if (!r->why && d.why)
+        r->why = d.why;
+    return d.state;
+}
+
+static int on_reply(void *ctx, const struct reply *reply)
+{
+    struct run *r = ctx;
+    enum decode_state state = DECODE_UNUSABLE;
+
+    switch (reply->status) {
+    case REPLY_MISSING:
+        r->why = r->why ? r->why : reply->note;
+        return 0;
+    case REPLY_FAILED:
+        r->answered = true;
+        r->why = r->why ? r->why : reply->note;
+        (void)add_source(r, reply->where, NULL, reply->note, 0, SOURCE_REFUSED);
+        r->parts_ok = false;
+        return 0;
+    case REPLY_OK:
+        r->answered = true;
+        state = take_answer(r, reply->body, reply);
+        break;
+    }
+    if (state > r->best)
+        r->best = state;
+    if (reply->part) {
+        r->parts_ok &= state == DECODE_COMPLETE;
+        return 0;
+    }
+    return state == DECODE_COMPLETE;
+}
+
+static struct slice expand(struct slice text, struct slice each, struct arena *a)
+{
+    size_t at = slice_find(text, 0, "{}");
+
+    if (at == SIZE_MAX)
+        return text;
+    return slice_of(arena_printf(a, SLICE_FMT SLICE_FMT SLICE_FMT, SLICE_ARG(slice_cut(text, 0, at)), SLICE_ARG(each),
+                                 SLICE_ARG(slice_from(text, at + 2))));
+}
+
+/* Ask one way for one value of each. Returns 1 when the answer was complete. */
+static int ask_once(struct channel *c, struct run *r, struct err *e)
+{
+    struct ask q = {r->way->ask.kind, expand(r->way->ask.text, r->each, r->f->arena)};
+
+    r->asked = slice_of(arena_printf(r->f->arena, "%s" SLICE_FMT, ask_prefix(q.kind), SLICE_ARG(q.text)));
+    r->best = DECODE_UNUSABLE;
+    r->answered = false;
+    r->parts_ok = true;
+    r->why = NULL;
+    if (probe_readonly(&q, e) < 0) { /* a value of the host that would not pass as an argument: never sent */
+        (void)add_source(r, (struct slice){NULL, 0}, NULL, arena_printf(r->f->arena, "%s", e->msg), 0, SOURCE_REFUSED);
+        return 0;
+    }
+    if (channel_ask(c, &q, on_reply, r, e) < 0)
+        return e->code;
+    return r->best == DECODE_COMPLETE && r->parts_ok;
+}
+
+/* Does a row pass "table.column=value"; rows of other tables do. */
+static bool passes(const struct facts *f, const struct row *r, struct slice where)
+{
+    const struct table *t = &f->schema->tables[r->table];
+    size_t dot = slice_find_char(where, 0, '.'), eq = slice_find_char(where, 0, '=');
+    unsigned c;
+
+    if (where.n == 0 || !slice_eq(slice_cut(where, 0, dot), t->name))
+        return true;
+    c = (unsigned)table_column(t, slice_cut(where, dot + 1, eq - dot - 1));
+    return slice_eq(value_text(&t->columns[c], &r->cells[c], f->arena), slice_from(where, eq + 1));
+}
+
+static size_t expansions(const struct facts *f, const struct way *w, struct slice *v)
+{
+    struct slice each = w->each, word;
+    struct map seen = {0};
+    size_t n = 0;
+
+    if (slice_starts(each, "=")) {
+        each = slice_from(each, 1);
+        while (n < MAX_EXPANSIONS && slice_next_word(&each, " ", &word))
+            v[n++] = word;
+        return n;
+    }
+    while (slice_next_word(&each, " ", &word)) {
+        size_t dot = slice_find_char(word, 0, '.');
+        unsigned t = (unsigned)schema_table(f->schema, slice_cut(word, 0, dot));
+        const struct table *table = &f->schema->tables[t];
+        unsigned col = (unsigned)table_column(table, slice_from(word, dot + 1));
+
+        for (size_t i = 0; i < facts_count(f, t) && n < MAX_EXPANSIONS; i++) {
+            const struct row *r = facts_at(f, t, i);
+            struct slice text = value_text(&table->columns[col], &r->cells[col], f->arena);
+
+            if (text.n == 0 || !passes(f, r, w->where) || map_get(&seen, text) != MAP_NONE || map_put(&seen, f->arena, text, 1) < 0)
+                continue;
+            v[n++] = text;
+        }
+    }
+    return n;
+}
+
+static void note_outcome(struct outcome *o, const struct run *r, bool complete)
+{
+    if (complete) {
+        *o = (struct outcome){TS_COMPLETE, NULL};
+    } else if (o->state != TS_COMPLETE) {
+        if (r->best >= DECODE_PARTIAL)
+            o->state = TS_PARTIAL;
+        if (r->answered || !o->why) /* what a host said is a better reason than a file that is not there */
+            o->why = r->why;
+    }
+}
+
+/* Has the release the way's command? Unknown releases are asked. */
+static bool in_release(const struct facts *f, const struct way *w)
+{
+    static const struct builds none = {NULL, 0};
+    struct release host = {.update = -1};
+    const struct value *version = facts_cell(f, facts_single(f, "esxi"), "version");
+    int order;
+
+    if (version->state != VS_KNOWN || release_parse(version->s, &host, NULL) < 0)
+        return true;
+    if (w->from.major && release_order(&none, &host, &w->from, &order) == 0 && order < 0)
+        return false;
+    return !(w->before.major && release_order(&none, &host, &w->before, &order) == 0 && order >= 0);
+}
+
+/* Ask one way: once, or for each value that no earlier way has answered completely (done). */
+static int run_way(struct channel *c, struct run *r, struct map *done, bool last, struct outcome *o, struct err *e)
+{
+    struct slice one = {NULL, 0}, *values = &one;
+    size_t n = 1;
+
+    if (r->way->each.n) {
+        values = arena_array(r->f->arena, MAX_EXPANSIONS, sizeof *values);
+        if (!values)
+            return err_set(e, VF_ELIMIT, "no room left for the facts of this host");
+        n = expansions(r->f, r->way, values);
+    }
+    for (size_t k = 0; k < n; k++) {
+        int rc;
+
+        r->each = values[k];
+        if (r->each.n && map_get(done, r->each) != MAP_NONE)
+            continue;
+        rc = ask_once(c, r, e);
+        if (rc < 0)
+            return rc;
+        if (rc == 1 && r->each.n)
+            (void)map_put(done, r->f->arena, r->each, 1);
+        if (!r->answered && r->why && last)
+            (void)add_source(r, one, NULL, r->why, 0, SOURCE_MISSING);
+        note_outcome(o, r, rc == 1 && !r->way->each.n);
+    }
+    return 0;
+}
+
+static int run_probe(struct channel *c, const struct probe *p, bool second, struct facts *f, struct outcome *o, struct err *e)
+{
+    struct run r = {.probe = p, .f = f};
+    struct map done = {0};
+    unsigned possible = 0;
+    int rc = 0;
+
+    for (unsigned i = 0; i < p->nways && rc == 0; i++) {
+        bool needs_rows = p->ways[i].each.n && !slice_starts(p->ways[i].each, "=");
+
+        r.way = &p->ways[i];
+        if (r.way->never || !in_release(f, r.way))
+            continue;
+        possible++;
+        if (needs_rows == second && o->state != TS_COMPLETE)
+            rc = run_way(c, &r, &done, i + 1 == p->nways, o, e);
+    }
+    if (possible == 0) /* this release has nothing of the kind */
+        *o = (struct outcome){TS_COMPLETE, NULL};
+    return rc;
+}
+
+/* Tables from the outcomes of the probes that list them. */
+static void settle_tables(const struct probes *p, const struct outcome *o, struct facts *f)
+{
+    for (unsigned t = 0; t < f->schema->ntables; t++) {
+        enum table_state whole = TS_UNKNOWN, parts = TS_UNKNOWN;
+        const char *why = "no probe lists it";
+        unsigned nparts = 0, done = 0;
+
+        for (size_t i = 0; i < p->n; i++) {
+            if (p->v[i]->table != t || p->v[i]->lists == LISTS_NO)
+                continue;
+            if (p->v[i]->lists == LISTS_PART) {
+                nparts++;
+                done += o[i].state == TS_COMPLETE;
+                parts = o[i].state > parts ? o[i].state : parts;
+            } else if (o[i].state > whole) {
+                whole = o[i].state;
+            }
+            if (o[i].state != TS_COMPLETE && o[i].why)
+                why = o[i].why;
+        }
+        if (nparts && parts != TS_UNKNOWN && whole != TS_COMPLETE)
+            whole = done == nparts ? TS_COMPLETE : TS_PARTIAL;
+        if (whole == TS_UNKNOWN && facts_count(f, t))
+            whole = TS_PARTIAL; /* rows from probes that do not list the table */
+        facts_set_table(f, t, whole, whole == TS_COMPLETE ? NULL : why);
+    }
+}
+
+int collect_run(struct channel *c, const struct probes *p, struct facts *f, struct err *e)
+{
+    struct outcome *o = arena_array(f->arena, p->n + 1, sizeof *o);
+    int rc = 0;
+
+    if (!o)
+        return err_set(e, VF_ELIMIT, "no room left for the facts of this host");
+    for (int pass = 0; pass < 3 && rc >= 0; pass++) /* the release first: it says which commands there are */
+        for (size_t i = 0; i < p->n && rc >= 0; i++)
+            if (pass == 2 || (p->v[i]->table == facts_table_index(f, "esxi")) == (pass == 0))
+                rc = run_probe(c, p->v[i], pass == 2, f, &o[i], e);
+    settle_tables(p, o, f);
+    if (rc >= 0 && arena_full(f->arena))
+        rc = err_set(e, VF_ELIMIT, "the host's answers are larger than what one host may hold; the rest was left out");
+    return rc;
+}
+
+/* --- decoding what is at hand --- */
+
+/* "esxcli --debug --formatter=xml storage core ..." to the bare namespaces; localcli alike. */
+static struct slice bare_command(struct slice s, bool *esxcli)
+{
+    struct slice rest = slice_trim(s), word, before;
+
+    before = rest;
+    *esxcli = false;
+    if (slice_next_word(&rest, " ", &word) && (slice_eqz(word, "esxcli") || slice_eqz(word, "localcli"))) {
+        *esxcli = true;
+        before = slice_trim(rest);
+        while (slice_starts(before, "--")) {
+            rest = before;
+            (void)slice_next_word(&rest, " ", &word);
+            before = slice_trim(rest);
+        }
+    }
+    return before;
+}
+
+static bool way_answers(const struct way *w, struct slice bare, bool esxcli, struct slice *each)
+{
+    size_t at = slice_find(w->ask.text, 0, "{}");
+    struct slice head = slice_cut(w->ask.text, 0, at);
+
+    *each = (struct slice){NULL, 0};
+    if (esxcli != (w->ask.kind == ASK_ESXCLI))
+        return false;
+    if (w->ask.kind == ASK_FILE)
+        return slice_glob(w->ask.text, bare);
+    if (w->never) /* the result of a change, whatever its options were */
+        return slice_starts(bare, head.p);
+    if (at == SIZE_MAX)
+        return slice_eq(w->ask.text, bare);
+    if (bare.n <= head.n || !slice_eq(slice_cut(bare, 0, head.n), head))
+        return false;
+    *each = slice_from(bare, head.n);
+    return slice_find_char(*each, 0, ' ') == SIZE_MAX;
+}
+
+static const struct probe *nearest(const struct probes *p, struct slice command)
+{
+    const struct probe *best = NULL;
+    unsigned least = 12;
+
+    for (size_t i = 0; i < p->n; i++)
+        for (unsigned k = 0; k <= p->v[i]->nways; k++) {
+            struct slice text = k < p->v[i]->nways ? p->v[i]->ways[k].ask.text : p->v[i]->id;
+            unsigned d = slice_distance(text, command);
+
+            if (d < least) {
+                least = d;
+                best = p->v[i];
+            }
+        }
+    return best;
+}
+
+int collect_decode(const struct probes *p, struct slice command, struct slice body, const char *name, struct facts *f,
+                   enum decode_state *state, size_t *matched, struct err *e)
+{
+    struct outcome *o = arena_array(f->arena, p->n + 1, sizeof *o);
+    struct reply reply = {.status = REPLY_OK, .exit_code = -1, .where = slice_of(name)};
+    const struct probe *near;
+    struct slice bare;
+    bool esxcli;
+
+    *matched = 0;
+    *state = DECODE_UNUSABLE;
+    if (!o)
+        return err_set(e, VF_ELIMIT, "no room left");
+    bare = bare_command(command, &esxcli);
+    for (size_t i = 0; i < p->n; i++) {
+        struct run r = {.probe = p->v[i], .f = f};
+        bool by_id = slice_eq(p->v[i]->id, command);
+
+        for (unsigned k = 0; k < p->v[i]->nways; k++) {
+            r.way = &p->v[i]->ways[k];
+            if (!way_answers(r.way, bare, esxcli, &r.each) && !by_id)
+                continue;
+            r.asked = command;
+            r.best = take_answer(&r, body, &reply);
+            r.answered = true;
+            note_outcome(&o[i], &r, r.best == DECODE_COMPLETE && !r.way->each.n);
+            *state = r.best > *state ? r.best : *state;
+            ++*matched;
+            if (!by_id || r.best == DECODE_COMPLETE)
+                break; /* by id: the first way that makes something of it */
+        }
+    }
+    settle_tables(p, o, f);
+    if (*matched)
+        return 0;
+    near = nearest(p, bare);
+    return err_set(e, VF_ENOTFOUND, "no probe asks \"" SLICE_FMT "\"%s" SLICE_FMT "%s", SLICE_ARG(command),
+                   near ? "; did you mean \"" : "; \"vmkfit probe list\" shows what is asked", SLICE_ARG(near ? near->id : bare),
+                   near ? "\"?" : "");
+}

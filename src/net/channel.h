@@ -1,0 +1,61 @@
+#ifndef VF_NET_CHANNEL_H
+#define VF_NET_CHANNEL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/*
+ * A channel is anything that answers asks: a recording, a folder of saved outputs, a support bundle; a live host. What is asked is
+ * the same everywhere; only who answers differs. A channel knows nothing of facts.
+ */
+
+enum ask_kind {
+    ASK_ESXCLI, /* "storage core adapter list", with options; answered in any of esxcli's forms, or by localcli */
+    ASK_SHELL,  /* another read-only command with its arguments */
+    ASK_FILE,   /* absolute path of a file of the host; '*' in its last part asks for all such files */
+};
+
+struct ask {
+    enum ask_kind kind;
+    struct slice text;
+};
+
+enum reply_status {
+    REPLY_MISSING, /* nobody answered: not in the bundle, not recorded. body is empty, note says so */
+    REPLY_FAILED,  /* asked, and it failed before there was output: timeout, connection lost, not permitted; note says which */
+    REPLY_OK,      /* there is output; exit_code says how the command ended, -1 when not known */
+};
+
+struct reply {
+    enum reply_status status;
+    int exit_code;
+    struct slice body;  /* lives until the channel is closed */
+    struct slice where; /* file that holds the answer, relative to the target; empty when there is none */
+    const char *note;   /* why not, or that the body was cut */
+    bool cut;           /* body is known to be incomplete */
+    bool part;          /* one file of several that an ASK_FILE with '*' or a rotated log gives: all of them count */
+};
+
+/*
+ * Called for each answer, in order of preference. Without part, several answers are alternatives (XML beside text): a return of 1 takes
+ * this one and stops, 0 looks at the next, negative is an error that channel_ask returns.
+ */
+typedef int reply_fn(void *ctx, const struct reply *r);
+
+struct channel;
+
+struct channel_ops {
+    const char *name;
+    int (*ask)(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e);
+    void (*close)(struct channel *c);
+};
+
+struct channel {
+    const struct channel_ops *ops;
+};
+
+/* At least one call of fn for every ask. Returns 0 or a negative code; a refusal by the host is an answer, not an error. */
+int channel_ask(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e);
+void channel_close(struct channel **c);
+
+#endif

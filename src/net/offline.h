@@ -1,0 +1,41 @@
+#ifndef VF_NET_OFFLINE_H
+#define VF_NET_OFFLINE_H
+
+#include "net/channel.h"
+
+/*
+ * Offline targets as channels. One implementation serves them all: an index from what a file name says it answers to the file.
+ *
+ *   a recording           a folder with recording.json (below): asks, files, sizes and failures are known
+ *   a folder of outputs   files named after the commands they answer, as people save, attach or paste them:
+ *                         "esxcli_storage_core_adapter_list.txt", "esxcli storage core adapter list.xml", "vmkernel.log"
+ *   a vm-support bundle   .tgz, or unpacked: commands/localcli_storage-core-adapter-list.txt, json/, files of the host under their
+ *                         paths, long files split into .FRAG-00000 ..., rotated logs as .gz
+ *   a .zip of several     as vCenter exports them: one target for each bundle inside
+ *
+ * A name is compared word by word: blanks, '_', '-', '/', '.' and '=' part words; esxcli, localcli, formatter options and the ending
+ * are left out; case counts in one-letter words only (esxcfg-scsidevs -a and -A differ).
+ *
+ * recording.json: {"format": 1, "taken": ISO time, "answers": [{"ask": "esxcli storage core adapter list", "file": name,
+ * "status": "ok" | "timeout" | "denied" | "lost" | "failed", "exit": N, "bytes": N, "note": text}]}. A file shorter or longer than
+ * "bytes" is a cut answer.
+ */
+
+struct offline_target {
+    const char *label; /* file or folder name; inside a zip: the bundle's */
+    struct channel *channel;
+    const char *kind;  /* "recording", "folder", "support bundle" */
+    const char *cut;   /* not NULL when the archive was cut or damaged: why */
+    size_t files, unknown; /* files seen; files whose names match no ask (see offline_unknown) */
+};
+
+/* Targets found at path; several for a .zip of bundles. The channels live until closed; everything else in the arena. */
+int offline_open(const char *path, struct arena *a, struct offline_target **out, size_t *n, struct err *e);
+
+/* Files that no ask has used so far: names that were not understood, or that no probe wants. */
+size_t offline_unknown(const struct channel *c, const char **names, size_t max);
+
+/* Does what a file is called answer the ask; for tests and for "probe decode". */
+bool offline_name_answers(const char *file, const struct ask *q);
+
+#endif
