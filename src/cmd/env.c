@@ -1,0 +1,189 @@
+#include "cmd/env.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fsx.h"
+
+#define MAX_ENV  (256u << 20)
+#define MAX_FILE (8u << 20) /* one probe file; the largest has 60 KB */
+
+static bool has_data(const char *dir)
+{
+    _cleanup_(buf_done) struct buf path = BUF_INIT(PATH_MAX);
+
+    buf_printf(&path, "%s/probes/schema.xml", dir);
+    return !path.cut && fsx_kind(buf_z(&path)) == FSX_FILE;
+}
+
+/* The folder of the running program; empty when the system does not tell. */
+static const char *program_dir(struct arena *a)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    if (n <= 0)
+        return "";
+    path[n] = '\0';
+    for (char *slash = strrchr(path, '/'); slash; slash = NULL)
+        *slash = '\0';
+    return arena_printf(a, "%s", path);
+}
+
+static int find_data(struct env *v, const char *option, const char *variable, struct err *e)
+{
+    _cleanup_(buf_done) struct buf tried = BUF_INIT(900);
+    const char *program = program_dir(v->arena);
+    const char *dirs[] = {
+        arena_printf(v->arena, "%s", program),
+        arena_printf(v->arena, "%s/..", program),
+        arena_printf(v->arena, "%s/../share/vmkfit", program),
+        "/usr/share/vmkfit",
+        variable,
+    };
+
+    if (option) {
+        v->data_dir = option;
+        return has_data(option) ? 0 : err_set(e, VF_ENOTFOUND, "--data %s: no probes/schema.xml in there", option);
+    }
+    if (variable && fsx_kind(variable) != FSX_FOLDER)
+        return err_set(e, VF_ENOTFOUND, "VMKFIT_DATA is %s, which is no folder", variable);
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        if (!dirs[i] || (*program == '\0' && i < 3))
+            continue;
+        if (has_data(dirs[i])) {
+            char real[PATH_MAX];
+
+            v->data_dir = realpath(dirs[i], real) ? arena_printf(v->arena, "%s", real) : dirs[i];
+            return 0;
+        }
+        buf_printf(&tried, "%s%s", tried.n ? ", " : "", dirs[i]);
+    }
+    return err_set(e, VF_ENOTFOUND, "no probes/schema.xml in %s; set VMKFIT_DATA or give --data", buf_z(&tried));
+}
+
+/* A file below the data folder, and the name for messages. */
+static int read_data(struct env *v, const char *rel, const char **name, struct slice *bytes, struct err *e)
+{
+    *name = arena_printf(v->arena, "%s/%s", v->data_dir, rel);
+    if (!*name)
+        return err_set(e, VF_ELIMIT, "%s: no room left", rel);
+    return fsx_read(*name, MAX_FILE, v->arena, bytes, NULL, e);
+}
+
+static int load_probe_file(void *ctx, const char *path, const char *rel, struct err *e)
+{
+    struct env *v = ctx;
+    struct slice name = slice_of(rel), bytes;
+
+    if (strchr(rel, '/') || !slice_ends(name, ".xml") || slice_eqz(name, "schema.xml") || slice_eqz(name, "releases.xml"))
+        return 0;
+    path = arena_printf(v->arena, "%s", path);
+    if (!path)
+        return err_set(e, VF_ELIMIT, "%s: no room left", rel);
+    if (fsx_read(path, MAX_FILE, v->arena, &bytes, NULL, e) < 0)
+        return e->code;
+    return probes_load(&v->probes, bytes, path, &v->schema, v->arena, e);
+}
+
+static int load(struct env *v, struct err *e)
+{
+    const char *name, *folder;
+    struct slice bytes;
+    int rc;
+
+    rc = read_data(v, "probes/schema.xml", &name, &bytes, e);
+    if (rc == 0)
+        rc = schema_load(bytes, name, v->arena, &v->schema, e);
+    if (rc == 0)
+        rc = read_data(v, "probes/releases.xml", &name, &bytes, e);
+    if (rc == 0)
+        rc = builds_load(bytes, name, v->arena, &v->builds, e);
+    if (rc < 0)
+        return rc;
+    folder = arena_printf(v->arena, "%s/probes", v->data_dir);
+    return folder ? fsx_walk(folder, load_probe_file, v, e) : err_set(e, VF_ELIMIT, "%s: no room left", v->data_dir);
+}
+
+int env_open(struct env *v, const char *option, const char *variable, struct err *e)
+{
+    int rc;
+
+    *v = (struct env){.arena = arena_new(MAX_ENV), .names = pcinames_new()};
+    rc = find_data(v, option, variable && *variable ? variable : NULL, e);
+    return rc < 0 ? rc : load(v, e);
+}
+
+void env_close(struct env *v)
+{
+    arena_free(v->arena);
+    pcinames_close(&v->names);
+    *v = (struct env){0};
+}
+
+static struct slice pci_name(void *ctx, uint16_t vendor, uint16_t device, struct arena *a)
+{
+    const struct env *v = ctx;
+
+    return pcinames_find(v->names, vendor, device, a);
+}
+
+int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct facts **f, struct err *e)
+{
+    const struct derive_env derive = {&v->builds, pci_name, v};
+    int rc;
+
+    *f = facts_new(&v->schema, a);
+    if (!*f)
+        return err_set(e, VF_ELIMIT, "%s: no room for the facts of one host", t->label);
+    rc = collect_run(t->channel, &v->probes, *f, e);
+    derive_all(*f, &derive);
+    return rc;
+}
+
+static void free_arena(struct arena **a)
+{
+    arena_free(*a);
+}
+
+static int one_host(struct env *v, struct env_host h, struct offline_target *t, env_host_fn *fn, void *ctx, struct err *e)
+{
+    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    struct facts *f;
+    struct err limit = {0};
+    int rc = env_gather(v, t, a, &f, &limit);
+
+    if (rc < 0 && (rc != VF_ELIMIT || !f))
+        return err_set(e, (enum vf_code)rc, "%s", limit.msg);
+    h.facts = f;
+    for (size_t i = 1; i < f->nsources; i++)
+        h.answers += f->sources[i].state != SOURCE_MISSING;
+    if (rc < 0)
+        h.incomplete = limit.msg;
+    else if (h.answers == 0 && !h.incomplete)
+        h.incomplete = "no file in it answers a question of ours; see \"vmkfit probe list\" for the commands to save";
+    return fn(ctx, &h, e);
+}
+
+int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struct err *e)
+{
+    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    struct offline_target *targets = NULL;
+    size_t n = 0;
+    int rc = offline_open(path, a, &targets, &n, e);
+
+    if (rc < 0)
+        return rc;
+    if (n == 0)
+        return err_set(e, VF_EFORMAT, "%s: no support bundle in it", path);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct env_host h = {.target = &targets[i], .index = i, .count = n, .incomplete = targets[i].cut};
+
+        rc = one_host(v, h, &targets[i], fn, ctx, e);
+        channel_close(&targets[i].channel);
+    }
+    for (size_t i = 0; i < n; i++)
+        channel_close(&targets[i].channel);
+    return rc;
+}

@@ -1,0 +1,52 @@
+#ifndef VF_CMD_ENV_H
+#define VF_CMD_ENV_H
+
+#include "base/pcinames.h"
+#include "collect/collect.h"
+#include "core/derive.h"
+#include "net/offline.h"
+
+/* What a run knows before it looks at a host: schema, builds, probes; loaded once. Rules are loaded by those who need them. */
+struct env {
+    struct arena *arena;
+    const char *data_dir; /* the folder that holds probes/ and rules/ */
+    struct schema schema;
+    struct builds builds;
+    struct probes probes;
+    struct pcinames *names;
+};
+
+/*
+ * Find the data folder and load it. option is --data or NULL; variable is $VMKFIT_DATA or NULL. The first that holds
+ * probes/schema.xml: option alone when given; the program's own folder, the one above it (a checkout), ../share/vmkfit from there;
+ * /usr/share/vmkfit; variable. A variable that names no folder is an error even when it would not have been used.
+ *
+ * Returns 0, VF_ENOTFOUND (the folders looked at are named), VF_EFORMAT (file and line).
+ */
+int env_open(struct env *v, const char *option, const char *variable, struct err *e);
+void env_close(struct env *v);
+
+#define ENV_MAX_HOST (512u << 20) /* bytes of one host's facts; the largest seen is 30 MB */
+
+/*
+ * Ask a target everything, and derive. Returns 0, or VF_ELIMIT when the host's answers did not fit: *f is what was read, its tables say
+ * so. *f is NULL when there was no room at all.
+ */
+int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct facts **f, struct err *e);
+
+/* One host of a target, for the time of the call. */
+struct env_host {
+    const struct offline_target *target;
+    const struct facts *facts;
+    size_t index, count;    /* of the target's hosts; index from 0 */
+    size_t answers;         /* replies there were, usable or not */
+    const char *incomplete; /* NULL, or why it could not be read whole: archive cut, limit met, no answer at all */
+};
+
+/* fn returns 0, or non-zero to stop, which is returned. */
+typedef int env_host_fn(void *ctx, const struct env_host *h, struct err *e);
+
+/* Open the target at path and gather its hosts, one at a time. Returns 0, fn's code, or what offline_open says. */
+int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struct err *e);
+
+#endif

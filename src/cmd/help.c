@@ -1,0 +1,130 @@
+#include <stddef.h>
+
+#include "base/archive.h"
+#include "base/json.h"
+#include "base/pcinames.h"
+#include "base/xml.h"
+#include "cmd/cmd.h"
+
+/* help, completion, --version: all from the tables of the commands. */
+
+#define MAX_TEXT (1u << 20)
+
+#define SUMMARY "tells which VMware ESXi hosts have drivers, firmware and settings that do not fit"
+
+static const struct opts_section sections[] = {
+    {"EXIT STATUS",
+     "    0   nothing at or above --fail-on\n"
+     "    1   the run failed\n"
+     "    2   findings at or above --fail-on\n"
+     "    3   incomplete: a host or an answer could not be read whole\n"
+     "    64  wrong words on the command line\n\n"
+     "Of several the first of 1, 2, 3, 0 counts. Results go to standard output, everything else to standard error."},
+    {"ENVIRONMENT",
+     "VMKFIT_DATA names the folder that holds probes/ and rules/ when none is found beside the program or in share/vmkfit. NO_COLOR and TERM=dumb "
+     "switch colour off. COLUMNS sets the width of tables."},
+    {"FILES",
+     "probes/ and rules/ are looked for in the folder of the program, the one above it, ../share/vmkfit, /usr/share/vmkfit and VMKFIT_DATA; "
+     "--data comes before all."},
+    {0},
+};
+
+void help_version(struct buf *out)
+{
+    buf_printf(out, "vmkfit %s\n%s\n%s\n%s\n%s\n%s\n", VMKFIT_VERSION, xml_library(), archive_library(), js_library(),
+               text_table_library(), pcinames_library());
+}
+
+void help_overview(const struct cli *c, struct buf *out)
+{
+    opts_wrap(out, "vmkfit " SUMMARY ".", 0, 0, OPTS_WIDTH);
+    buf_addz(out, "\nExamples\n");
+    for (const struct command *const *cmd = c->commands; *cmd; cmd++) { /* the first example of each */
+        struct slice rest = slice_of((*cmd)->examples), line;
+
+        if (slice_next_line(&rest, &line, NULL))
+            buf_printf(out, "  " SLICE_FMT "\n", SLICE_ARG(line));
+    }
+    buf_addz(out, "\nCommands\n");
+    opts_help_commands(c->commands, out);
+    buf_addz(out, "\n\"vmkfit help COMMAND\" tells more; \"vmkfit --version\" names the libraries.\n");
+}
+
+/* --- help --- */
+
+struct help_values {
+    bool man;
+};
+
+static const struct opt help_opts[] = {
+    {"man", 0, OPT_FLAG, offsetof(struct help_values, man), NULL, "write the manual page, vmkfit(1), in roff", NULL},
+    {0},
+};
+
+static int run_help(struct cli *c, int argc, char **argv)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_TEXT);
+    struct help_values v = {0};
+    const struct command *cmd;
+    struct err e = {0};
+    int n, status;
+
+    if (!cli_parse(c, &cmd_help, &v, argc, argv, &n, &status))
+        return status;
+    if (n > 1) {
+        (void)err_set(&e, VF_EUSAGE, "one command at a time, not \"%s\" too", argv[1]);
+        return cli_fail(c, "help", &e);
+    }
+    if (v.man) {
+        opts_man("vmkfit", VMKFIT_VERSION, SUMMARY, c->commands, cli_options, sections, &b);
+    } else if (n == 0) {
+        help_overview(c, &b);
+    } else {
+        cmd = cli_command(c, argv[0], &e);
+        if (!cmd)
+            return cli_fail(c, "help", &e);
+        opts_help("vmkfit", cmd, cli_options, &b);
+    }
+    return cli_write(c, &b);
+}
+
+const struct command cmd_help = {
+    .name = "help",
+    .summary = "show help of a command",
+    .usage = "[COMMAND]",
+    .examples = "vmkfit help facts\n"
+                "vmkfit help --man > vmkfit.1\n",
+    .opts = help_opts,
+    .run = run_help,
+};
+
+/* --- completion --- */
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+
+static int run_completion(struct cli *c, int argc, char **argv)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_TEXT);
+    struct err e = {0};
+    int n, status;
+
+    if (!cli_parse(c, &cmd_completion, NULL, argc, argv, &n, &status))
+        return status;
+    for (int i = 0; n == 1 && shells[i]; i++)
+        if (strcmp(argv[0], shells[i]) == 0) {
+            opts_completion((enum opts_shell)i, "vmkfit", c->commands, cli_options, &b);
+            return cli_write(c, &b);
+        }
+    (void)err_set(&e, VF_EUSAGE, "say for which shell: bash, zsh or fish");
+    return cli_fail(c, "completion", &e);
+}
+
+const struct command cmd_completion = {
+    .name = "completion",
+    .summary = "write a completion script for a shell",
+    .usage = "bash|zsh|fish",
+    .examples = "source <(vmkfit completion bash)\n"
+                "vmkfit completion fish > ~/.config/fish/completions/vmkfit.fish\n",
+    .verbs = shells,
+    .run = run_completion,
+};
