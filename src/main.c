@@ -1,13 +1,17 @@
 #include <errno.h>
 #include <locale.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/xml.h"
 #include "cmd/cmd.h"
 
 static const struct command *const commands[] = {
+    &cmd_scan,
+    &cmd_explain,
     &cmd_facts,
     &cmd_probe,
+    &cmd_rules,
     &cmd_completion,
     &cmd_help,
     NULL,
@@ -18,7 +22,8 @@ struct main_values {
 };
 
 static const struct opt main_opts[] = {
-    {"version", 'V', OPT_FLAG, offsetof(struct main_values, version), NULL, "show the versions of vmkfit and its libraries", NULL},
+    {"version", 'V', OPT_FLAG, offsetof(struct main_values, version), NULL,
+     "show the versions of vmkfit and its libraries", NULL},
     {0},
 };
 
@@ -51,7 +56,11 @@ static int dispatch(struct cli *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     const struct cli_environment env = {
-        .data = getenv("VMKFIT_DATA"), .no_color = getenv("NO_COLOR"), .term = getenv("TERM"), .columns = getenv("COLUMNS")};
+        .data = getenv("VMKFIT_DATA"),
+        .no_color = getenv("NO_COLOR"),
+        .term = getenv("TERM"),
+        .columns = getenv("COLUMNS"),
+    };
     struct cli c;
     int status;
 

@@ -7,6 +7,25 @@
 
 #define CHUNK_BYTES (64u << 10)
 
+/*
+ * Under AddressSanitizer what was not handed out is poisoned, with a gap behind each allocation, so that a read past the end of one is seen
+ * as it would be with malloc.
+ */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_GAP 16u
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ARENA_GAP 16u
+#endif
+#ifdef ARENA_GAP
+#include <sanitizer/asan_interface.h>
+#else
+#define ARENA_GAP 0u
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
 struct chunk {
     struct chunk *next;
     size_t size, used;
@@ -79,6 +98,7 @@ void arena_fail_at(struct arena *a, size_t n)
 void *arena_alloc(struct arena *a, size_t size)
 {
     struct chunk *c = a->head;
+    size_t asked = size;
     void *p;
 
     a->count++;
@@ -89,11 +109,13 @@ void *arena_alloc(struct arena *a, size_t size)
     size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (size == 0)
         size = alignof(max_align_t);
+    size += ARENA_GAP;
     if (!c || c->size - c->used < size) {
         size_t room = size > CHUNK_BYTES / 4 ? size : CHUNK_BYTES;
 
         c = xmalloc(sizeof *c + room);
         c->size = room;
+        ASAN_POISON_MEMORY_REGION(c->data, room);
         if (room == size && a->head) { /* a large one goes behind, so that the open chunk stays in use */
             c->next = a->head->next;
             a->head->next = c;
@@ -103,8 +125,9 @@ void *arena_alloc(struct arena *a, size_t size)
         }
     }
     p = c->data + c->used;
+    ASAN_UNPOISON_MEMORY_REGION(p, asked);
     c->used += size;
-    a->used += size;
+    a->used += size - ARENA_GAP;
     return p;
 }
 

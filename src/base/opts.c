@@ -1,5 +1,7 @@
 #include "base/opts.h"
 
+#include <stdarg.h>
+
 /* --- did you mean --- */
 
 void near_try(struct near *n, struct slice candidate)
@@ -18,6 +20,19 @@ void near_tryz(struct near *n, const char *const *words)
 {
     for (; words && *words; words++)
         near_try(n, slice_of(*words));
+}
+
+int near_fail(const struct near *n, const char *before, struct err *e, const char *fmt, ...)
+{
+    char text[sizeof e->msg];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n->best.n == 0)
+        return err_set(e, VF_EUSAGE, "%s", text);
+    return err_set(e, VF_EUSAGE, "%s; did you mean %s" SLICE_FMT "?", text, before, SLICE_ARG(n->best));
 }
 
 /* --- parsing --- */
@@ -43,8 +58,7 @@ static int unknown_option(const struct parse *p, const char *shown, struct slice
 
     for (const struct opt *o = NULL; (o = next_opt(p, &set, o));)
         near_try(&near, slice_of(o->name));
-    return err_set(p->e, VF_EUSAGE, "unknown option %s%s" SLICE_FMT "%s", shown, near.best.n ? "; did you mean --" : "",
-                   SLICE_ARG(near.best), near.best.n ? "?" : "");
+    return near_fail(&near, "--", p->e, "unknown option %s", shown);
 }
 
 static int set_choice(const struct parse *p, const struct opt *o, int *where, const char *value)
@@ -61,7 +75,7 @@ static int set_choice(const struct parse *p, const struct opt *o, int *where, co
     }
     near_tryz(&near, o->choices);
     if (near.best.n)
-        return err_set(p->e, VF_EUSAGE, "--%s cannot be \"%s\"; did you mean %s?", o->name, value, near.best.p);
+        return near_fail(&near, "", p->e, "--%s cannot be \"%s\"", o->name, value);
     return err_set(p->e, VF_EUSAGE, "--%s cannot be \"%s\"; it is one of %s", o->name, value, buf_z(&all));
 }
 
@@ -102,7 +116,9 @@ static bool takes_value(const struct opt *o)
 
 static int missing_value(const struct parse *p, const struct opt *o)
 {
-    return err_set(p->e, VF_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, o->value_name ? o->value_name : "VALUE");
+    const char *value = o->value_name ? o->value_name : "VALUE";
+
+    return err_set(p->e, VF_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, value);
 }
 
 /* --name, --name=value, --name value: *i moves over a value taken from the next word. */
@@ -416,7 +432,8 @@ void opts_man(const char *program, const char *version, const char *summary, con
 {
     buf_printf(out, ".TH %s 1 \"\" \"%s %s\"\n.SH NAME\n%s \\- ", program, program, version, program);
     roffz(out, summary);
-    buf_printf(out, "\n.SH SYNOPSIS\n.B %s\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n.SH COMMANDS\n", program);
+    buf_printf(out, "\n.SH SYNOPSIS\n.B %s\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n", program);
+    buf_addz(out, ".SH COMMANDS\n");
     for (; *commands; commands++)
         roff_command(out, program, *commands);
     buf_addz(out, ".SH OPTIONS OF EVERY COMMAND\n");

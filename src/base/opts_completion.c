@@ -22,7 +22,10 @@ static void option_words(struct buf *out, const struct opt *o)
     }
 }
 
-/* Inside '...': a quote ends, is written in double quotes, and begins again; zsh's brackets and colons need a backslash. */
+/*
+ * Inside '...': a quote ends, is written in double quotes, and begins again; zsh's brackets and colons need a
+ * backslash.
+ */
 static void quoted(struct buf *out, const char *text, bool zsh)
 {
     for (; *text; text++) {
@@ -147,8 +150,8 @@ static void zsh(const char *program, const struct command *const *commands, cons
         buf_addz(out, " \\\n                '*:file:_files' ;;\n");
     }
     /* in a folder of $fpath the file is the function and is run at once; sourced, it only defines it */
-    buf_printf(out, "    esac\n}\nif [[ $funcstack[1] == _%s ]]; then _%s \"$@\"; else compdef _%s %s; fi\n", program, program, program,
-               program);
+    buf_printf(out, "    esac\n}\nif [[ $funcstack[1] == _%s ]]; then _%s \"$@\"; else compdef _%s %s; fi\n", program,
+               program, program, program);
 }
 
 /* --- fish --- */
@@ -192,8 +195,8 @@ static void fish(const char *program, const struct command *const *commands, con
     fish_options(out, program, NULL, common);
 }
 
-void opts_completion(enum opts_shell shell, const char *program, const struct command *const *commands, const struct opt *common,
-                     struct buf *out)
+void opts_completion(enum opts_shell shell, const char *program, const struct command *const *commands,
+                     const struct opt *common, struct buf *out)
 {
     switch (shell) {
     case OPTS_BASH:

@@ -30,7 +30,8 @@ void pcinames_close(struct pcinames **n)
 }
 
 /*
- * libpci tells of a damaged list by a call that must not return and that carries no context, hence a jump to where this thread asked.
+ * libpci tells of a damaged list by a call that must not return and that carries no context, hence a jump to
+ * where this thread asked.
  */
 static _Thread_local jmp_buf *asked_at;
 

@@ -19,7 +19,10 @@ struct text_table {
     size_t ncells, cap;
 };
 
-/* Code points: close enough to the columns a text takes for choosing a layout; the library counts exactly when it pads. */
+/*
+ * Code points: close enough to the columns a text takes for choosing a layout; the library counts exactly
+ * when it pads.
+ */
 static size_t chars(const char *z)
 {
     size_t n = 0;

@@ -4,8 +4,9 @@
 #include "base/buf.h"
 
 /*
- * Tables for people: columns padded under a heading. Cells are host-controlled text: they are copied and made safe for a terminal
- * (buf_add_safe). No colours, and no look at the environment or the terminal: the caller gives the width.
+ * Tables for people: columns padded under a heading. Cells are host-controlled text: they are copied and made
+ * safe for a terminal (buf_add_safe). No colours, and no look at the environment or the terminal: the caller
+ * gives the width.
  */
 struct text_table;
 

@@ -14,8 +14,9 @@ static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 const struct opt cli_options[] = {
     {"data", 0, OPT_TEXT, offsetof(struct cli, data), "DIR", "folder that holds probes/ and rules/", NULL},
-    {"color", 0, OPT_CHOICE, offsetof(struct cli, color), NULL, "colour: auto (on a terminal, unless NO_COLOR is set), always or never", color_words},
-    {"verbose", 'v', OPT_COUNT, offsetof(struct cli, verbose), NULL, "more: reasons and sources; twice for still more", NULL},
+    {"color", 0, OPT_CHOICE, offsetof(struct cli, color), NULL,
+     "colour: auto (on a terminal, unless NO_COLOR is set), always or never", color_words},
+    {"verbose", 'v', OPT_COUNT, offsetof(struct cli, verbose), NULL, "tell reasons and sources; -vv still more", NULL},
     {"help", 'h', OPT_FLAG, offsetof(struct cli, help), NULL, "show help, examples first", NULL},
     {0},
 };
@@ -145,7 +146,6 @@ const struct command *cli_command(const struct cli *c, const char *name, struct 
             return *cmd;
         near_try(&near, slice_of((*cmd)->name));
     }
-    (void)err_set(e, VF_EUSAGE, "unknown command \"%s\"%s" SLICE_FMT "%s", name, near.best.n ? "; did you mean " : "",
-                  SLICE_ARG(near.best), near.best.n ? "?" : "");
+    (void)near_fail(&near, "", e, "unknown command \"%s\"", name);
     return NULL;
 }

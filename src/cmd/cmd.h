@@ -44,12 +44,16 @@ extern const struct opt cli_options[];
 void cli_init(struct cli *c, FILE *out, FILE *err, const struct cli_environment *env);
 
 /*
- * Parse a command's options into values (a zeroed struct of its own) and those of every command into c; operands move to the front of argv, *n
- * counts them. False when the command is over: help was shown or the words were wrong; *status is then the exit status.
+ * Parse a command's options into values (a zeroed struct of its own) and those of every command into c;
+ * operands move to the front of argv, *n counts them. False when the command is over: help was shown or the
+ * words were wrong; *status is then the exit status.
  */
 bool cli_parse(struct cli *c, const struct command *cmd, void *values, int argc, char **argv, int *n, int *status);
 
-/* Messages for people on err, text made safe for a terminal. cli_fail returns the exit status; usage errors name --help. */
+/*
+ * Messages for people on err, text made safe for a terminal. cli_fail returns the exit status; usage errors
+ * name --help.
+ */
 int cli_fail(struct cli *c, const char *command, const struct err *e);
 void cli_warn(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A result to out. A buffer that was cut is a failure; a full disk is found by main at the end. */

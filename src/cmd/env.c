@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fsx.h"
 
+#define MAX_RULES (256u << 20) /* one rule file; 100,000 rules are 100 MB */
 #define MAX_ENV  (256u << 20)
 #define MAX_FILE (8u << 20) /* one probe file; the largest has 60 KB */
 
@@ -77,7 +78,8 @@ static int load_probe_file(void *ctx, const char *path, const char *rel, struct 
     struct env *v = ctx;
     struct slice name = slice_of(rel), bytes;
 
-    if (strchr(rel, '/') || !slice_ends(name, ".xml") || slice_eqz(name, "schema.xml") || slice_eqz(name, "releases.xml"))
+    if (strchr(rel, '/') || !slice_ends(name, ".xml") || slice_eqz(name, "schema.xml") ||
+        slice_eqz(name, "releases.xml"))
         return 0;
     path = arena_printf(v->arena, "%s", path);
     if (!path)
@@ -122,6 +124,68 @@ void env_close(struct env *v)
     *v = (struct env){0};
 }
 
+struct rule_walk {
+    int (*fn)(void *ctx, const char *path, struct err *e);
+    void *ctx;
+};
+
+static int rule_file(void *ctx, const char *path, const char *rel, struct err *e)
+{
+    const struct rule_walk *w = ctx;
+
+    return slice_ends(slice_of(rel), ".xml") ? w->fn(w->ctx, path, e) : 0;
+}
+
+int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
+                    struct err *e)
+{
+    struct rule_walk w = {fn, ctx};
+    int rc = built_in ? fsx_walk(arena_printf(v->arena, "%s/rules", v->data_dir), rule_file, &w, e) : 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const char *path = arena_dup(v->arena, more[i]).p;
+
+        switch (fsx_kind(path)) {
+        case FSX_FOLDER:
+            rc = fsx_walk(path, rule_file, &w, e);
+            break;
+        case FSX_FILE:
+            rc = fn(ctx, path, e);
+            break;
+        case FSX_NONE:
+        case FSX_OTHER:
+            rc = err_set(e, VF_ENOTFOUND, "%s: no such rule file or folder", path);
+            break;
+        }
+    }
+    return rc;
+}
+
+struct rule_loading_env {
+    struct env *v;
+    struct ruleset *rs;
+};
+
+static int load_rules(void *ctx, const char *path, struct err *e)
+{
+    struct rule_loading_env *l = ctx;
+    struct slice bytes;
+
+    if (fsx_read(path, MAX_RULES, l->v->arena, &bytes, NULL, e) < 0)
+        return e->code;
+    return rules_load(&l->rs->rules, bytes, path, &l->v->schema, l->v->arena, e);
+}
+
+int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e)
+{
+    struct rule_loading_env l = {v, out};
+    int rc;
+
+    ruleset_init(out, &v->schema, &v->builds, v->arena);
+    rc = env_rules_files(v, more, n, true, load_rules, &l, e);
+    return rc < 0 ? rc : ruleset_seal(out, e);
+}
+
 static struct slice pci_name(void *ctx, uint16_t vendor, uint16_t device, struct arena *a)
 {
     const struct env *v = ctx;
@@ -132,12 +196,13 @@ static struct slice pci_name(void *ctx, uint16_t vendor, uint16_t device, struct
 int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct facts **f, struct err *e)
 {
     const struct derive_env derive = {&v->builds, pci_name, v};
-    int rc;
+    int rc = 0;
 
     *f = facts_new(&v->schema, a);
     if (!*f)
         return err_set(e, VF_ELIMIT, "%s: no room for the facts of one host", t->label);
-    rc = collect_run(t->channel, &v->probes, *f, e);
+    if (t->channel) /* a bundle that could not be opened has nothing to ask */
+        rc = collect_run(t->channel, &v->probes, *f, e);
     derive_all(*f, &derive);
     return rc;
 }
@@ -147,7 +212,8 @@ static void free_arena(struct arena **a)
     arena_free(*a);
 }
 
-static int one_host(struct env *v, struct env_host h, struct offline_target *t, env_host_fn *fn, void *ctx, struct err *e)
+static int one_host(struct env *v, struct env_host h, struct offline_target *t, env_host_fn *fn, void *ctx,
+                    struct err *e)
 {
     _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
     struct facts *f;

@@ -4,9 +4,13 @@
 #include "base/pcinames.h"
 #include "collect/collect.h"
 #include "core/derive.h"
+#include "core/ruleset.h"
 #include "net/offline.h"
 
-/* What a run knows before it looks at a host: schema, builds, probes; loaded once. Rules are loaded by those who need them. */
+/*
+ * What a run knows before it looks at a host: schema, builds, probes; loaded once. Rules are loaded by those
+ * who need them.
+ */
 struct env {
     struct arena *arena;
     const char *data_dir; /* the folder that holds probes/ and rules/ */
@@ -17,20 +21,30 @@ struct env {
 };
 
 /*
- * Find the data folder and load it. option is --data or NULL; variable is $VMKFIT_DATA or NULL. The first that holds
- * probes/schema.xml: option alone when given; the program's own folder, the one above it (a checkout), ../share/vmkfit from there;
- * /usr/share/vmkfit; variable. A variable that names no folder is an error even when it would not have been used.
+ * Find the data folder and load it. option is --data or NULL; variable is $VMKFIT_DATA or NULL. The first
+ * that holds probes/schema.xml: option alone when given; the program's own folder, the one above it (a
+ * checkout), ../share/vmkfit from there; /usr/share/vmkfit; variable. A variable that names no folder is an
+ * error even when it would not have been used.
  *
  * Returns 0, VF_ENOTFOUND (the folders looked at are named), VF_EFORMAT (file and line).
  */
 int env_open(struct env *v, const char *option, const char *variable, struct err *e);
 void env_close(struct env *v);
 
+/*
+ * The rules of the data folder (rules/ *.xml, by name), then further files or folders; a rule there replaces an earlier one of its id. Sealed
+ * and ready to match; in the arena of v. Errors name file and line.
+ */
+int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e);
+/* Without sealing: for a linter that wants to see more than the first error. */
+int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
+                    struct err *e);
+
 #define ENV_MAX_HOST (512u << 20) /* bytes of one host's facts; the largest seen is 30 MB */
 
 /*
- * Ask a target everything, and derive. Returns 0, or VF_ELIMIT when the host's answers did not fit: *f is what was read, its tables say
- * so. *f is NULL when there was no room at all.
+ * Ask a target everything, and derive. Returns 0, or VF_ELIMIT when the host's answers did not fit: *f is
+ * what was read, its tables say so. *f is NULL when there was no room at all.
  */
 int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct facts **f, struct err *e);
 

@@ -13,10 +13,12 @@ struct facts_values {
 };
 
 static const struct opt facts_opts[] = {
-    {"json", 0, OPT_FLAG, offsetof(struct facts_values, json), NULL, "everything as JSON (docs/schema/facts.json)", NULL},
+    {"json", 0, OPT_FLAG, offsetof(struct facts_values, json), NULL,
+     "everything as JSON (docs/schema/facts.json)", NULL},
     {"columns", 0, OPT_LIST, offsetof(struct facts_values, columns), "COLUMN,...", "only these columns of TABLE", NULL},
     {"state", 0, OPT_CHOICE, offsetof(struct facts_values, state), NULL, "only cells in this state", states},
-    {"source", 0, OPT_FLAG, offsetof(struct facts_values, source), NULL, "the answers that were read, instead of the facts", NULL},
+    {"source", 0, OPT_FLAG, offsetof(struct facts_values, source), NULL,
+     "the answers that were read, instead of the facts", NULL},
     {0},
 };
 
@@ -90,22 +92,21 @@ static int choose(struct run *r, const char *table, struct err *e)
         return r->v->columns.n ? err_set(e, VF_EUSAGE, "--columns needs a TABLE") : 0;
     r->view.table = schema_table(s, slice_of(table));
     if (r->view.table < 0) {
-        struct slice near = schema_near_table(s, slice_of(table));
+        const struct near near = {.best = schema_near_table(s, slice_of(table))};
 
-        return err_set(e, VF_EUSAGE, "no table \"%s\"%s" SLICE_FMT "%s", table, near.n ? "; did you mean " : "", SLICE_ARG(near),
-                       near.n ? "?" : "");
+        return near_fail(&near, "", e, "no table \"%s\"", table);
     }
     r->tables[r->view.table] = true;
     r->view.filter.tables = r->tables;
     t = &s->tables[r->view.table];
     for (size_t i = 0; i < r->v->columns.n; i++) {
-        struct slice name = r->v->columns.v[i], near;
+        struct slice name = r->v->columns.v[i];
         int column = table_column(t, name);
 
         if (column < 0) {
-            near = table_near_column(t, name);
-            return err_set(e, VF_EUSAGE, "table %s has no column \"" SLICE_FMT "\"%s" SLICE_FMT "%s", table, SLICE_ARG(name),
-                           near.n ? "; did you mean " : "", SLICE_ARG(near), near.n ? "?" : "");
+            const struct near near = {.best = table_near_column(t, name)};
+
+            return near_fail(&near, "", e, "table %s has no column \"" SLICE_FMT "\"", table, SLICE_ARG(name));
         }
         if (!r->columns[column])
             r->view.order[r->view.norder++] = (unsigned)column;
@@ -144,7 +145,10 @@ static int run_facts(struct cli *c, int argc, char **argv)
     }
     r.path = argv[0];
     r.view = (struct facts_view){.c = c, .probes = &env.probes};
-    r.view.filter = (struct facts_filter){.derived = true, .one_state = v.state >= 0, .state = v.state >= 0 ? (enum value_state)v.state : 0};
+    r.view.filter.derived = true;
+    r.view.filter.one_state = v.state >= 0;
+    if (v.state >= 0)
+        r.view.filter.state = (enum value_state)v.state;
     rc = env_open(&env, c->data, c->env.data, &e);
     if (rc == 0)
         rc = choose(&r, n == 2 ? argv[1] : NULL, &e);
@@ -171,10 +175,13 @@ const struct command cmd_facts = {
                 "vmkfit facts esx1.tgz --state unknown -v   # what is not known, and why\n"
                 "vmkfit facts bundles.zip --json > facts.json\n",
     .description =
-        "TARGET is a folder of saved outputs (\"esxcli storage core adapter list.txt\"), a recording, a vm-support bundle (.tgz, or unpacked), "
+        "TARGET is a folder of saved outputs (\"esxcli storage core adapter list.txt\"), a recording, a "
+        "vm-support bundle (.tgz, or unpacked), "
         "or a .zip of several bundles; then one host follows the other.\n\n"
-        "A cell is known, absent (-), or unknown (?). A table is complete when some answer lists all of its rows, partial when such an "
-        "answer was cut or damaged, and unknown when there was none. -v tells the reason of everything unknown, and for every cell the "
+        "A cell is known, absent (-), or unknown (?). A table is complete when some answer lists all of its "
+        "rows, partial when such an "
+        "answer was cut or damaged, and unknown when there was none. -v tells the reason of everything unknown, "
+        "and for every cell the "
         "command, file and line that it was read from.\n\n"
         "Tables that are too wide are shown row by row; --columns picks what fits.",
     .opts = facts_opts,

@@ -27,7 +27,8 @@ bool facts_text_wants_source(const struct facts_view *v, const struct source *s)
 void facts_text_heading(const struct facts_view *v, const struct env_host *h, struct buf *out)
 {
     const char *names[MAX_NAMES];
-    size_t unused = offline_unknown(h->target->channel, names, MAX_NAMES);
+    const struct channel *channel = h->target->channel; /* NULL when the bundle could not be opened */
+    size_t unused = channel ? offline_unknown(channel, names, MAX_NAMES) : 0;
 
     if (h->index)
         buf_addc(out, '\n');
@@ -101,8 +102,8 @@ static size_t chosen(const struct facts_view *v, const struct table *t, unsigned
     return t->ncolumns;
 }
 
-static void add_line(const struct facts_view *v, const struct facts *f, const struct column *c, const struct value *cell, int width,
-                     struct buf *out)
+static void add_line(const struct facts_view *v, const struct facts *f, const struct column *c, const struct value *cell,
+                     int width, struct buf *out)
 {
     _cleanup_(drop_arena) struct arena *a = arena_new(1u << 20);
     _cleanup_(buf_done) struct buf text = BUF_INIT(64u << 10);
@@ -220,7 +221,8 @@ void facts_text_table(const struct facts_view *v, const struct facts *f, unsigne
     before = out->n;
     add_blocks(v, f, table, out);
     if (out->n == before && facts_count(f, table))
-        buf_printf(out, "no cell of " SLICE_FMT " is %s\n", SLICE_ARG(f->schema->tables[table].name), value_state_name(v->filter.state));
+        buf_printf(out, "no cell of " SLICE_FMT " is %s\n", SLICE_ARG(f->schema->tables[table].name),
+                   value_state_name(v->filter.state));
     table_status(v, f, table, out);
 }
 
@@ -251,7 +253,9 @@ static void add_single(const struct facts_view *v, const struct facts *f, unsign
         add_block(v, f, r, out);
         return;
     }
-    buf_printf(out, "%s" SLICE_FMT "%s\n", cli_style(v->c, STYLE_BOLD), SLICE_ARG(t->name), cli_style(v->c, STYLE_NONE));
+    buf_addz(out, cli_style(v->c, STYLE_BOLD));
+    buf_add(out, t->name);
+    buf_printf(out, "%s\n", cli_style(v->c, STYLE_NONE));
     for (unsigned i = 0; i < t->ncolumns; i++) {
         if (r->cells[i].state == VS_UNKNOWN)
             buf_printf(&unknown, "%s" SLICE_FMT, unknown.n ? ", " : "", SLICE_ARG(t->columns[i].name));
@@ -303,7 +307,11 @@ static void overview_row(const struct facts *f, unsigned table, const struct ori
 void facts_text_overview(const struct facts_view *v, const struct facts *f, struct buf *out)
 {
     static const struct text_column heads[] = {
-        {"table", false, TEXT_KEEP}, {"rows", true, TEXT_KEEP}, {"state", false, TEXT_KEEP}, {"from, or why not", false, TEXT_WRAP}};
+        {"table", false, TEXT_KEEP},
+        {"rows", true, TEXT_KEEP},
+        {"state", false, TEXT_KEEP},
+        {"from, or why not", false, TEXT_WRAP},
+    };
     _cleanup_(free_table) struct text_table *t = text_table_new(heads, sizeof heads / sizeof *heads);
     struct origin origins[SCHEMA_MAX_TABLES] = {0};
 
@@ -330,7 +338,8 @@ void facts_text_overview(const struct facts_view *v, const struct facts *f, stru
 
 void facts_text_sources(const struct facts_view *v, const struct facts *f, struct buf *out)
 {
-    static const struct text_column heads[] = {{"state", false, TEXT_KEEP}, {"rows", true, TEXT_KEEP}, {"answer", false, TEXT_WRAP}};
+    static const struct text_column heads[] = {
+        {"state", false, TEXT_KEEP}, {"rows", true, TEXT_KEEP}, {"answer", false, TEXT_WRAP}};
     _cleanup_(free_table) struct text_table *t = text_table_new(heads, sizeof heads / sizeof *heads);
 
     for (size_t i = 1; i < f->nsources; i++) {

@@ -13,19 +13,40 @@
 #define SUMMARY "tells which VMware ESXi hosts have drivers, firmware and settings that do not fit"
 
 static const struct opts_section sections[] = {
+    {"TARGETS",
+     "A recording is a folder with recording.json, which tells what was asked, what failed, and how long each answer "
+     "is. A folder of outputs holds files that are named after the commands they answer; blanks, underscores and "
+     "dashes are alike, and .txt, .xml, .json and .csv only say in which form. A support bundle is what vm-support "
+     "makes, as .tgz or unpacked. A .zip may hold several bundles, as vCenter exports them."},
     {"EXIT STATUS",
      "    0   nothing at or above --fail-on\n"
-     "    1   the run failed\n"
-     "    2   findings at or above --fail-on\n"
+     "    1   the run failed, or a target could not be read at all\n"
+     "    2   findings at or above --fail-on; of rules lint and rules test: faults\n"
      "    3   incomplete: a host or an answer could not be read whole\n"
      "    64  wrong words on the command line\n\n"
      "Of several the first of 1, 2, 3, 0 counts. Results go to standard output, everything else to standard error."},
     {"ENVIRONMENT",
-     "VMKFIT_DATA names the folder that holds probes/ and rules/ when none is found beside the program or in share/vmkfit. NO_COLOR and TERM=dumb "
+     "VMKFIT_DATA names the folder that holds probes/ and rules/ when none is found beside the program or in "
+     "share/vmkfit. NO_COLOR and TERM=dumb "
      "switch colour off. COLUMNS sets the width of tables."},
     {"FILES",
-     "probes/ and rules/ are looked for in the folder of the program, the one above it, ../share/vmkfit, /usr/share/vmkfit and VMKFIT_DATA; "
-     "--data comes before all."},
+     "probes/ and rules/ are looked for in the folder of the program, the one above it, ../share/vmkfit, "
+     "/usr/share/vmkfit and VMKFIT_DATA; "
+     "--data comes before all.\n\n"
+     "probes/schema.xml declares tables and columns, probes/releases.xml the builds of ESXi; the other files in "
+     "probes/ say what is asked. rules/ holds the rules, rules/rules.rng their RELAX NG schema for editors."},
+    {"EXAMPLES",
+     "Save a few outputs on a host, copy them here, and look:\n\n"
+     "    esxcli system version get > 'esxcli_system_version_get.txt'\n"
+     "    esxcli storage core adapter list > 'esxcli_storage_core_adapter_list.txt'\n"
+     "    vmkfit scan outputs/\n\n"
+     "What is missing for a verdict, and which command would tell it:\n\n"
+     "    vmkfit facts outputs/ --source\n\n"
+     "Every night, mail only when there is something to do:\n\n"
+     "    vmkfit scan --json bundles/*.tgz > report.json || mail -s 'ESXi findings' admins < report.json\n"},
+    {"SEE ALSO",
+     "vmkfit-rules(5); in the documentation docs/facts.md, docs/writing-rules.md, docs/writing-probes.md, "
+     "docs/saving-outputs.md."},
     {0},
 };
 

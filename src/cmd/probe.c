@@ -3,6 +3,7 @@
 #include "base/fsx.h"
 #include "cmd/cmd.h"
 #include "cmd/env.h"
+#include "cmd/probe_doc.h"
 #include "out/facts_json.h"
 
 #define MAX_TEXT  (1u << 20)
@@ -43,7 +44,8 @@ static int list(struct cli *c, const struct env *env)
             buf_addz(&ways, k ? "; " : "");
             add_ask(&ways, &p->ways[k]);
         }
-        text_table_add(t, (const struct slice[]){p->id, env->schema.tables[p->table].name, slice_of(lists[p->lists]), buf_slice(&ways)});
+        text_table_add(t, (const struct slice[]){p->id, env->schema.tables[p->table].name, slice_of(lists[p->lists]),
+                                                 buf_slice(&ways)});
     }
     text_table_print(t, cli_table_width(c), &out);
     return cli_write(c, &out);
@@ -79,11 +81,12 @@ static void show_way(const struct way *w, unsigned number, struct buf *out)
         add_release(out, " before ", &w->before);
         buf_addc(out, '\n');
     }
-    buf_printf(out, "     decoder   %s%s%s\n", w->decoder->name, esxcli ? ", text as " : "", esxcli ? shapes[w->opt.shape] : "");
+    buf_printf(out, "     decoder   %s%s%s\n", w->decoder->name, esxcli ? ", text as " : "",
+               esxcli ? shapes[w->opt.shape] : "");
+    buf_printf(out, "     forms     text %s", w->text_seen ? "seen" : "inferred");
     if (esxcli)
-        buf_printf(out, "     forms     text %s, xml %s\n", w->text_seen ? "seen" : "inferred", w->xml_seen ? "seen" : "inferred");
-    else
-        buf_printf(out, "     forms     text %s\n", w->text_seen ? "seen" : "inferred");
+        buf_printf(out, ", xml %s", w->xml_seen ? "seen" : "inferred");
+    buf_addc(out, '\n');
     if (slice_starts(w->each, "="))
         buf_printf(out, "     each of   " SLICE_FMT "\n", SLICE_ARG(slice_from(w->each, 1)));
     else if (w->each.n)
@@ -95,7 +98,11 @@ static void show_way(const struct way *w, unsigned number, struct buf *out)
 static int show(struct cli *c, const struct env *env, const char *id, struct err *e)
 {
     static const struct text_column heads[] = {
-        {"column", false, TEXT_KEEP}, {"key", false, TEXT_WRAP}, {"take", false, TEXT_KEEP}, {"type", false, TEXT_KEEP}};
+        {"column", false, TEXT_KEEP},
+        {"key", false, TEXT_WRAP},
+        {"take", false, TEXT_KEEP},
+        {"type", false, TEXT_KEEP},
+    };
     _cleanup_(free_table) struct text_table *t = text_table_new(heads, sizeof heads / sizeof *heads);
     _cleanup_(buf_done) struct buf out = BUF_INIT(MAX_TEXT);
     const struct probe *p = probes_find(&env->probes, slice_of(id));
@@ -106,12 +113,13 @@ static int show(struct cli *c, const struct env *env, const char *id, struct err
 
         for (size_t i = 0; i < env->probes.n; i++)
             near_try(&near, env->probes.v[i]->id);
-        return err_set(e, VF_EUSAGE, "no probe \"%s\"; %s" SLICE_FMT "%s", id, near.best.n ? "did you mean " : "\"vmkfit probe list\" shows all",
-                       SLICE_ARG(near.best), near.best.n ? "?" : "");
+        return near_fail(&near, "", e, "no probe \"%s\"%s", id, near.best.n ? "" : "; \"vmkfit probe list\" shows all");
     }
     table = &env->schema.tables[p->table];
-    buf_printf(&out, "%s" SLICE_FMT "%s fills table " SLICE_FMT "%s (%s, line %u)\n", cli_style(c, STYLE_BOLD), SLICE_ARG(p->id),
-               cli_style(c, STYLE_NONE), SLICE_ARG(table->name),
+    buf_addz(&out, cli_style(c, STYLE_BOLD));
+    buf_add(&out, p->id);
+    buf_addz(&out, cli_style(c, STYLE_NONE));
+    buf_printf(&out, " fills table " SLICE_FMT "%s (%s, line %u)\n", SLICE_ARG(table->name),
                p->lists == LISTS_YES    ? " and lists all of its rows"
                : p->lists == LISTS_PART ? " and lists part of its rows"
                                         : "",
@@ -128,7 +136,7 @@ static int show(struct cli *c, const struct env *env, const char *id, struct err
         if (b->constant.n)
             buf_printf(&key, "always \"" SLICE_FMT "\"", SLICE_ARG(b->constant));
         else
-            buf_add(&key, b->keys);
+            buf_printf(&key, SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(b->keys), b->otherwise.n ? ", else " : "", SLICE_ARG(b->otherwise));
         text_table_add(t, (const struct slice[]){column->name, buf_slice(&key), slice_of(take_name(b->take)),
                                                  slice_of(value_type_name(column->type))});
     }
@@ -150,7 +158,8 @@ static const struct source *best_source(const struct facts *f)
     return best;
 }
 
-static struct js *decode_json(const struct env *env, const struct facts *f, const char *command, const struct source *best)
+static struct js *decode_json(const struct env *env, const struct facts *f, const char *command,
+                              const struct source *best)
 {
     bool tables[SCHEMA_MAX_TABLES] = {0};
     const struct facts_filter filter = {.tables = tables};
@@ -206,41 +215,51 @@ static int decode(struct cli *c, const struct env *env, const char *command, con
     return status ? status : state == DECODE_COMPLETE ? STATUS_OK : STATUS_INCOMPLETE;
 }
 
+/* --- doc --- */
+
+static int doc(struct cli *c, const struct env *env)
+{
+    _cleanup_(buf_done) struct buf out = BUF_INIT(MAX_TEXT);
+
+    probe_doc(env, &out);
+    return cli_write(c, &out);
+}
+
 /* --- the command --- */
 
-static const char *const verbs[] = {"list", "show", "decode", NULL};
+static const char *const verbs[] = {"list", "show", "decode", "doc", NULL};
+static const char *const takes[] = {"no words", "one probe's ID", "an ID or a command in quotes, and a FILE or -", "no words"};
+static const int operands[] = {0, 1, 2, 0};
 
-static int wrong_words(const char *verb, struct err *e)
+/* Index of the verb that the words fit, or VF_EUSAGE. */
+static int which_verb(int n, char **words, struct err *e)
 {
-    struct near near = {.word = slice_of(verb)};
+    struct near near = {.word = slice_of(n ? words[0] : NULL)};
 
-    if (!verb)
-        return err_set(e, VF_EUSAGE, "say list, show or decode");
+    if (n == 0)
+        return err_set(e, VF_EUSAGE, "say list, show, decode or doc");
     for (int i = 0; verbs[i]; i++)
-        if (strcmp(verbs[i], verb) == 0)
-            return err_set(e, VF_EUSAGE, "%s takes %s", verb, i == 0 ? "no words" : i == 1 ? "one probe's ID" : "an ID or a command in quotes, and a FILE or -");
+        if (strcmp(verbs[i], words[0]) == 0)
+            return n == operands[i] + 1 ? i : err_set(e, VF_EUSAGE, "%s takes %s", verbs[i], takes[i]);
     near_tryz(&near, verbs);
-    return err_set(e, VF_EUSAGE, "\"%s\" is none of list, show, decode%s" SLICE_FMT "%s", verb, near.best.n ? "; did you mean " : "",
-                   SLICE_ARG(near.best), near.best.n ? "?" : "");
+    return near_fail(&near, "", e, "\"%s\" is none of list, show, decode, doc", words[0]);
 }
 
 static int run_probe(struct cli *c, int argc, char **argv)
 {
     _cleanup_(env_close) struct env env = {0};
     struct err e = {0};
-    const char *verb;
-    int n, status, rc;
+    int n, status, rc, verb;
 
     if (!cli_parse(c, &cmd_probe, NULL, argc, argv, &n, &status))
         return status;
-    verb = n ? argv[0] : "";
-    if (!(n == 1 && strcmp(verb, "list") == 0) && !(n == 2 && strcmp(verb, "show") == 0) && !(n == 3 && strcmp(verb, "decode") == 0)) {
-        (void)wrong_words(n ? verb : NULL, &e);
-        return cli_fail(c, "probe", &e);
-    }
-    rc = env_open(&env, c->data, c->env.data, &e);
+    verb = which_verb(n, argv, &e);
+    rc = verb < 0 ? verb : env_open(&env, c->data, c->env.data, &e);
     if (rc == 0)
-        rc = n == 1 ? list(c, &env) : n == 2 ? show(c, &env, argv[1], &e) : decode(c, &env, argv[1], argv[2], &e);
+        rc = verb == 0   ? list(c, &env)
+             : verb == 1 ? show(c, &env, argv[1], &e)
+             : verb == 2 ? decode(c, &env, argv[1], argv[2], &e)
+                         : doc(c, &env);
     return rc < 0 ? cli_fail(c, "probe", &e) : rc;
 }
 
@@ -249,17 +268,23 @@ const struct command cmd_probe = {
     .summary = "show what is asked of a host, and try a decoder on one answer",
     .usage = "list\n"
              "show ID\n"
-             "decode ID|COMMAND FILE|-",
+             "decode ID|COMMAND FILE|-\n"
+             "doc",
     .examples = "vmkfit probe list\n"
                 "vmkfit probe show adapter\n"
                 "vmkfit probe decode adapter adapters.txt\n"
-                "ssh esx1 esxcli storage core path list | vmkfit probe decode \"esxcli storage core path list\" -\n",
+                "ssh esx1 vmkchdev -l | vmkfit probe decode \"vmkchdev -l\" -\n",
     .description =
-        "A probe says which commands and files are asked for one table, which of their keys goes to which column, and whether the answer lists "
-        "all rows. Probes are data and can only read: every command passes a grammar of read-only commands.\n\n"
-        "decode reads one answer, in any form that the command prints (text, XML, JSON, CSV, keyvalue), and writes what it says as JSON "
-        "(docs/schema/probe-decode.json). The exit status is 0 when the answer is complete and 3 when it is cut, damaged, refused by the host "
-        "or not readable; then why says why. Computed columns are left out.",
+        "A probe says which commands and files are asked for one table, which of their keys goes to which "
+        "column, and whether the answer lists "
+        "all rows. list names them, show tells all of one. Probes are data and can only read: every command passes "
+        "a grammar of read-only commands.\n\n"
+        "decode reads one answer, in any form that the command prints (text, XML, JSON, CSV, keyvalue), and "
+        "writes what it says as JSON "
+        "(docs/schema/probe-decode.json). The exit status is 0 when the answer is complete and 3 when it is cut, "
+        "damaged, refused by the host "
+        "or not readable; then why says why. Computed columns are left out.\n\n"
+        "doc writes all tables and columns with the probes that fill them, in Markdown (docs/facts.md).",
     .verbs = verbs,
     .run = run_probe,
 };

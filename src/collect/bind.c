@@ -1,6 +1,7 @@
 #include "collect/bind.h"
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "core/pciaddr.h"
 
 #define MAX_LIST 4096u /* members of one list; vSwitches with 1,000 port groups exist */
@@ -311,9 +312,11 @@ static unsigned key_count(struct slice keys)
     return n;
 }
 
+/* A list is a set: what stands in it twice is one member. */
 struct members {
     struct slice *v;
     size_t n, cap;
+    struct map seen;
 };
 
 static void add_member(struct members *m, struct slice text, struct arena *a)
@@ -321,10 +324,12 @@ static void add_member(struct members *m, struct slice text, struct arena *a)
     void *v = m->v;
 
     text = slice_trim(text);
-    if (text.n == 0 || one_of(text, no_value) || arena_grow(a, &v, m->n, &m->cap, sizeof *m->v, MAX_LIST) < 0)
+    if (text.n == 0 || one_of(text, no_value) || map_get(&m->seen, text) != MAP_NONE ||
+        arena_grow(a, &v, m->n, &m->cap, sizeof *m->v, MAX_LIST) < 0)
         return;
     m->v = v;
-    m->v[m->n++] = arena_dup(a, text);
+    m->v[m->n] = arena_dup(a, text);
+    (void)map_put(&m->seen, a, m->v[m->n++], 1);
 }
 
 static struct value list_value(const struct bind *b, const struct record *r, unsigned rank, struct arena *a)
@@ -415,13 +420,18 @@ static struct value cell_value(const struct probe *p, const struct way *w, const
         if (found) {
             v = bind_value(c, f->schema, b->take, esxcli, found->text, f->arena);
             v.line = found->line;
-            if (v.state != VS_ABSENT) /* "VDS Name: N/A" leaves it to the next key */
+            if (v.state != VS_ABSENT) /* "N/A" leaves it to the next key */
                 return v;
             none = v;
         }
     }
-    if (none.state == VS_ABSENT)
-        return none;
+    if (none.state == VS_ABSENT && b->otherwise.n) {
+        const struct bind other = {.column = b->column, .keys = b->otherwise, .take = b->take};
+
+        return cell_value(p, w, &other, r, each, f);
+    }
+    if (none.state == VS_ABSENT || p->missing_absent)
+        return value_absent();
     return value_unknown(arena_printf(f->arena, "not printed: no \"" SLICE_FMT "\" in the answer", SLICE_ARG(b->keys)));
 }
 

@@ -9,7 +9,9 @@
 /* How a probe fared, over all its ways. */
 struct outcome {
     enum table_state state;
-    const char *why;
+    enum decode_state best;
+    bool answered;
+    const char *why; /* of the best answer, for a state below complete */
 };
 
 struct run {
@@ -97,7 +99,8 @@ static int on_reply(void *ctx, const struct reply *reply)
 
     switch (reply->status) {
     case REPLY_MISSING:
-        r->why = r->why ? r->why : reply->note;
+        if (!r->why)
+            r->why = arena_printf(r->f->arena, "no answer to \"" SLICE_FMT "\"", SLICE_ARG(r->asked));
         return 0;
     case REPLY_FAILED:
         r->answered = true;
@@ -194,13 +197,18 @@ static size_t expansions(const struct facts *f, const struct way *w, struct slic
 static void note_outcome(struct outcome *o, const struct run *r, bool complete)
 {
     if (complete) {
-        *o = (struct outcome){TS_COMPLETE, NULL};
-    } else if (o->state != TS_COMPLETE) {
-        if (r->best >= DECODE_PARTIAL)
-            o->state = TS_PARTIAL;
-        if (r->answered || !o->why) /* what a host said is a better reason than a file that is not there */
-            o->why = r->why;
+        *o = (struct outcome){.state = TS_COMPLETE, .best = DECODE_COMPLETE, .answered = true};
+        return;
     }
+    if (o->state == TS_COMPLETE)
+        return;
+    if (r->best >= DECODE_PARTIAL)
+        o->state = TS_PARTIAL;
+    /* what a host said is a better reason than a file that is not there, a better answer a better one than a worse */
+    if (!o->why || (r->answered && !o->answered) || (r->answered && r->best > o->best))
+        o->why = r->why;
+    o->answered |= r->answered;
+    o->best = r->best > o->best ? r->best : o->best;
 }
 
 /* Has the release the way's command? Unknown releases are asked. */
@@ -266,7 +274,7 @@ static int run_probe(struct channel *c, const struct probe *p, bool second, stru
             rc = run_way(c, &r, &done, i + 1 == p->nways, o, e);
     }
     if (possible == 0) /* this release has nothing of the kind */
-        *o = (struct outcome){TS_COMPLETE, NULL};
+        *o = (struct outcome){.state = TS_COMPLETE};
     return rc;
 }
 
@@ -275,7 +283,7 @@ static void settle_tables(const struct probes *p, const struct outcome *o, struc
 {
     for (unsigned t = 0; t < f->schema->ntables; t++) {
         enum table_state whole = TS_UNKNOWN, parts = TS_UNKNOWN;
-        const char *why = "no probe lists it";
+        const char *why = "only what was asked for by name";
         unsigned nparts = 0, done = 0;
 
         for (size_t i = 0; i < p->n; i++) {
@@ -349,6 +357,10 @@ static bool way_answers(const struct way *w, struct slice bare, bool esxcli, str
         return slice_glob(w->ask.text, bare);
     if (w->never) /* the result of a change, whatever its options were */
         return slice_starts(bare, head.p);
+    if (at == SIZE_MAX && bare.n > head.n && slice_eq(slice_cut(bare, 0, head.n), head) && slice_starts(slice_from(bare, head.n), " -")) {
+        *each = slice_from(bare, head.n + 1); /* "... list -d naa.6...": the same form, but not all rows */
+        return true;
+    }
     if (at == SIZE_MAX)
         return slice_eq(w->ask.text, bare);
     if (bare.n <= head.n || !slice_eq(slice_cut(bare, 0, head.n), head))
@@ -400,11 +412,11 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
             r.asked = command;
             r.best = take_answer(&r, body, &reply);
             r.answered = true;
-            note_outcome(&o[i], &r, r.best == DECODE_COMPLETE && !r.way->each.n);
+            note_outcome(&o[i], &r, r.best == DECODE_COMPLETE && !r.each.n);
             *state = r.best > *state ? r.best : *state;
             ++*matched;
-            if (!by_id || r.best == DECODE_COMPLETE)
-                break; /* by id: the first way that makes something of it */
+            if (!by_id || r.best >= DECODE_REFUSED)
+                break; /* by id: the first way that makes something of it, even if not all: another form is not tried on what is cut */
         }
     }
     settle_tables(p, o, f);

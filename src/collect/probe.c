@@ -167,7 +167,7 @@ static int known_attributes(struct loading *l, const char *const *known, struct 
 
 static int open_probe(struct loading *l, struct err *e)
 {
-    static const char *const known[] = {"id", "table", "lists", NULL};
+    static const char *const known[] = {"id", "table", "lists", "missing", NULL};
     struct slice table = attr(l, "table"), lists = attr(l, "lists");
     struct probe *p = arena_alloc(l->a, sizeof *p);
     void *v = l->probes->v;
@@ -180,6 +180,7 @@ static int open_probe(struct loading *l, struct err *e)
     if (!p || !l->ways || !l->binds || arena_grow(l->a, &v, l->probes->n, &l->probes->cap, sizeof *l->probes->v, MAX_PROBES) < 0)
         return err_set(e, VF_ELIMIT, "%s: too many probes", l->name);
     p->id = attr(l, "id");
+    p->missing_absent = slice_eqz(attr(l, "missing"), "absent");
     p->file = l->name;
     p->line = xml_line(l->x);
     p->ways = l->ways;
@@ -285,7 +286,7 @@ static int open_ask(struct loading *l, struct err *e)
 
 static int open_column(struct loading *l, struct err *e)
 {
-    static const char *const known[] = {"name", "key", "value", "take", NULL};
+    static const char *const known[] = {"name", "key", "else", "value", "take", NULL};
     struct slice name = attr(l, "name"), take = attr(l, "take"), near = nothing;
     const struct table *t;
     struct bind *b;
@@ -305,6 +306,7 @@ static int open_column(struct loading *l, struct err *e)
     b = &l->binds[l->probe->nbinds++];
     b->column = (unsigned)c;
     b->keys = attr(l, "key");
+    b->otherwise = attr(l, "else");
     b->constant = attr(l, "value");
     if ((b->keys.n > 0) == (b->constant.n > 0))
         return fail(l, e, "column wants either key or value:", name, nothing);

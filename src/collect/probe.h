@@ -35,6 +35,7 @@ enum take {
 struct bind {
     unsigned column;
     struct slice keys;     /* alternatives parted by '|'; "{}" the value of each, "#id" the record's id */
+    struct slice otherwise; /* keys that count only where one of keys was printed and says that there is none */
     struct slice constant; /* instead of keys */
     enum take take;
 };
@@ -62,6 +63,7 @@ struct probe {
     uint32_t line;
     unsigned table;
     enum lists lists;
+    bool missing_absent; /* a key that a record lacks is absent: the decoder names what it found (logs). Else it is unknown: not printed */
     const struct way *ways;
     const struct bind *binds;
     unsigned nways, nbinds;

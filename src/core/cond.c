@@ -94,7 +94,7 @@ enum tri test_cell(const struct eval *ev, const struct table *t, const struct te
     *why = NULL;
     /* a release is compared by version, update and build, which may be known when its name is not */
     if (v->state == VS_UNKNOWN && !(c->scheme == SCHEME_ESXI && c->type == VT_VERSION && ev->facts->release.major)) {
-        *why = v->why ? v->why : "not asked";
+        *why = v->why ? v->why : "no answer that was read tells it";
         return TRI_UNKNOWN;
     }
     if (x->op == TEST_ABSENT)
@@ -266,6 +266,13 @@ void cond_rows(const struct facts *f, const struct cond *c, const struct row *su
                 return;
         return;
     }
+}
+
+unsigned cond_table(const struct cond *c)
+{
+    while (c->kind != COND_ROW && c->nkids)
+        c = c->kids[0];
+    return c->kind == COND_COMPARE ? c->left->table : c->table;
 }
 
 /* --- evaluation --- */

@@ -120,6 +120,9 @@ typedef bool rows_fn(void *ctx, const struct row *r); /* returns false to stop *
 void cond_rows(const struct facts *f, const struct cond *c, const struct row *subject, rows_fn *fn, void *ctx, bool *closed,
                const char **why);
 
+/* The table a condition is about: its own, or that of what it holds. */
+unsigned cond_table(const struct cond *c);
+
 enum tri test_cell(const struct eval *ev, const struct table *t, const struct test *x, const struct row *r, const char **why);
 
 #endif

@@ -140,18 +140,11 @@ static void derive_devices(struct facts *f)
     }
 }
 
-/* Datastore of /vmfs/volumes/NAME-OR-UUID/...; several stores of one name make it unknown. */
-static struct value store_of(struct facts *f, const struct value *config)
+/* Datastore by UUID or name; several stores of one name make it unknown. */
+static struct value store_named(struct facts *f, struct slice part)
 {
-    struct slice rest, part;
     const struct row *d, *hit = NULL;
 
-    if (config->state != VS_KNOWN)
-        return derive_unknown(f, "configuration file", config);
-    if (!slice_starts(config->s, "/vmfs/volumes/"))
-        return value_unknown("its configuration file lies on no datastore");
-    rest = slice_from(config->s, strlen("/vmfs/volumes/"));
-    part = slice_cut(rest, 0, slice_find_char(rest, 0, '/'));
     d = facts_find(f, facts_table_index(f, "datastore"), part);
     if (d)
         return value_slice(d->key);
@@ -164,12 +157,27 @@ static struct value store_of(struct facts *f, const struct value *config)
     return hit ? value_slice(hit->key) : value_unknown("its datastore is not in the list of file systems");
 }
 
+/* Datastore of /vmfs/volumes/NAME-OR-UUID/... */
+static struct value store_of(struct facts *f, const struct value *config)
+{
+    struct slice rest;
+
+    if (config->state != VS_KNOWN)
+        return derive_unknown(f, "configuration file", config);
+    if (!slice_starts(config->s, "/vmfs/volumes/"))
+        return value_unknown("its configuration file lies on no datastore");
+    rest = slice_from(config->s, strlen("/vmfs/volumes/"));
+    return store_named(f, slice_cut(rest, 0, slice_find_char(rest, 0, '/')));
+}
+
 static void derive_datastores(struct facts *f)
 {
     const struct row *d, *x;
 
     for (size_t i = 0; (x = derive_row(f, "vm", i)); i++)
         derive_set(f, x, "datastore", store_of(f, facts_cell(f, x, "config")));
+    for (size_t i = 0; (x = derive_row(f, "reclaim", i)); i++)
+        derive_set(f, x, "datastore", store_named(f, x->key));
     for (size_t i = 0; (d = derive_row(f, "datastore", i)); i++) {
         const struct value *size = facts_cell(f, d, "size"), *room = facts_cell(f, d, "free");
         struct texts devices = {0}, machines = {0};
@@ -264,10 +272,38 @@ static void derive_adapters(struct facts *f)
     }
 }
 
+/* The adapter behind a log line that names only a device or a driver, when there is exactly one that it can be. */
+static void place_log(struct facts *f, const struct row *l)
+{
+    const struct row *d = facts_ref(f, l, "device"), *a, *hit = NULL;
+    const struct value *driver = facts_cell(f, l, "driver"), *over = d ? facts_cell(f, d, "adapters") : NULL;
+
+    if (facts_cell(f, l, "adapter")->state != VS_ABSENT)
+        return;
+    if (over && over->state == VS_KNOWN && over->nlist == 1) {
+        derive_set(f, l, "adapter", value_slice(over->list[0]));
+        return;
+    }
+    for (size_t i = 0; driver->state == VS_KNOWN && (a = derive_row(f, "adapter", i)); i++) {
+        if (!names(facts_cell(f, a, "driver"), driver->s))
+            continue;
+        if (hit) {
+            derive_set(f, l, "adapter", value_unknown("several adapters have that driver"));
+            return;
+        }
+        hit = a;
+    }
+    if (hit && complete(f, "adapter"))
+        derive_set(f, l, "adapter", value_slice(hit->key));
+}
+
 void derive_storage(struct facts *f)
 {
+    const struct row *l;
+
     derive_devices(f);
     derive_datastores(f);
     derive_adapters(f);
-
+    for (size_t i = 0; (l = derive_row(f, "log", i)); i++)
+        place_log(f, l);
 }

@@ -238,15 +238,23 @@ static void gate_module_known(const struct match_ctx *m, struct slice module, st
         block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(module), why);
 }
 
+/* Does an action only take back what is pending: enable a module again that is disabled for the next boot. */
+static bool takes_back(const struct match_ctx *m, const struct action *a, struct slice module)
+{
+    const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "module"), module);
+
+    return strcmp(a->name, "module-enable") == 0 && known_bool(cell(m, r, "change-pending"), true);
+}
+
 /* What must be in order before anything is saved for the next boot. */
-static void gate_next_boot(const struct match_ctx *m, struct fix_check *c)
+static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_check *c)
 {
     const struct value *pending = cell(m, facts_single(m->facts, "host"), "reboot-pending");
     const struct row *l;
 
     if (pending->state != VS_KNOWN)
         block(c, GATE_UNKNOWN, "whether a change already waits for the next boot is not known: %s", pending->why ? pending->why : "not asked");
-    else if (pending->i)
+    else if (pending->i && !back)
         block(c, GATE_REFUSED, "a change already waits for the next boot: reboot first, or take it back");
     for (size_t i = 0; (l = derive_row(m->facts, "log", i)); i++)
         if (known_text(cell(m, l, "kind"), "bootbank-missing"))
@@ -257,7 +265,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
 {
     struct trace t = {.arena = m->arena};
     struct eval ev = {m->facts, m->rules->builds, &t};
-    bool boot = false;
+    bool boot = false, back = true;
     enum tri required;
 
     *out = (struct fix_check){.arena = m->arena};
@@ -274,7 +282,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
         for (size_t i = 0; i < t.n; i++)
             if (t.v[i].result == required && (t.v[i].test || t.v[i].why))
                 block(out, required == TRI_FALSE ? GATE_REFUSED : GATE_UNKNOWN, "required: " SLICE_FMT "%s" SLICE_FMT "%s%s",
-                      SLICE_ARG(m->facts->schema->tables[t.v[i].cond->table].name), t.v[i].test ? " " : "",
+                      SLICE_ARG(m->facts->schema->tables[cond_table(t.v[i].cond)].name), t.v[i].test ? " " : "",
                       SLICE_ARG(t.v[i].test ? t.v[i].test->written : SLICE_LIT("")), required == TRI_FALSE ? "; it is not so" : ": ",
                       required == TRI_FALSE ? "" : t.v[i].why ? t.v[i].why : "not known");
     if (required != TRI_TRUE && out->state == GATE_OPEN)
@@ -286,6 +294,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
 
         for (unsigned k = 0; k < ACTION_MAX_ARGS && a->args[k].name; k++)
             values[k] = argument(m, f, a, k, fix->actions[i].values[k], out);
+        back &= takes_back(m, a, values[0]);
         if (strcmp(a->name, "module-disable") == 0)
             gate_module_disable(m, fix, values[0], out);
         if (strncmp(a->name, "module-", 7) == 0)
@@ -296,15 +305,15 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
         out->commands[out->ncommands] = arena_dup(m->arena, buf_slice(&b)).p;
         buf_reset(&b);
         if (a->undo) {
-            struct action back = *a;
+            struct action inverse = *a;
 
-            back.command = a->undo;
-            action_command(&back, values, &b);
+            inverse.command = a->undo;
+            action_command(&inverse, values, &b);
         }
         out->undo[out->ncommands++] = a->undo ? arena_dup(m->arena, buf_slice(&b)).p : NULL;
     }
     if (boot) {
-        gate_next_boot(m, out);
+        gate_next_boot(m, back, out);
         out->undo[out->ncommands] = NULL;
         out->commands[out->ncommands++] = "/sbin/auto-backup.sh"; /* else a power cut within the hour loses the change (KB 313072) */
         warn(out, "takes effect at the next reboot; use a full one, not Quick Boot");

@@ -6,7 +6,9 @@
 
 bool finding_counts(const struct finding *f)
 {
-    return f->result == TRI_TRUE && !f->withheld_by && !f->superseded_by;
+    bool guard = f->rule->nrestrains && f->severity == SEV_NOTE;
+
+    return f->result == TRI_TRUE && !f->withheld_by && !f->superseded_by && !guard;
 }
 
 static bool upgrade_concerns(const struct match_ctx *m, const struct rule *r)

@@ -46,7 +46,7 @@ int match_run(const struct match_ctx *m, struct findings *out, struct err *e);
 /* One rule on one row: for examples and "explain". The trace is kept whatever the result; *when is the applicability. */
 void match_rule(const struct match_ctx *m, const struct rule *r, const struct row *row, struct finding *out, enum tri *when);
 
-/* Does a finding count: true, and neither withheld nor superseded. */
+/* Does a finding count: true, neither withheld nor superseded, and no mere guard (a note that restrains others speaks through them). */
 bool finding_counts(const struct finding *f);
 
 #endif

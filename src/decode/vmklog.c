@@ -303,6 +303,17 @@ static void put_list(struct builder *b, const char *key, const struct list *l, u
     }
 }
 
+/* What the lines of a group name, when they agree; else it is there, but not to be believed. */
+static void put_agreed(struct builder *b, const char *key, struct slice text, bool differ, uint32_t line)
+{
+    struct field *f = differ ? builder_field(b, slice_of(key), SLICE_LIT(""), line) : NULL;
+
+    if (f)
+        f->damage = "its lines name several";
+    if (!differ)
+        put(b, key, text, line);
+}
+
 static void put_time(struct builder *b, const char *key, struct slice time, uint32_t line)
 {
     char hour[32];
@@ -355,12 +366,9 @@ static void emit(struct builder *b, struct group *g)
     put_time(b, "first", g->first, g->line);
     put_time(b, "last", g->last, g->line);
     put(b, "device", g->device, g->line);
-    if (!g->adapters)
-        put(b, "adapter", g->adapter, g->line);
-    if (!g->nics)
-        put(b, "nic", g->nic, g->line);
-    if (!g->drivers)
-        put(b, "driver", g->driver, g->line);
+    put_agreed(b, "adapter", g->adapter, g->adapters, g->line);
+    put_agreed(b, "nic", g->nic, g->nics, g->line);
+    put_agreed(b, "driver", g->driver, g->drivers, g->line);
     put(b, "volume", g->volume, g->line);
     if (g->latency) {
         put_number(b, "worst", g->worst, g->line);

@@ -234,17 +234,21 @@ static bool find_subject(const struct log_pattern *p, struct slice m, struct log
         e->subject = text;
         break;
     case LOG_ADAPTER:
-        e->subject = e->adapter = find_name(m, "vmhba");
-        if (!e->subject.n)
-            set_instance(e, m);
+        set_instance(e, m);
+        e->adapter = find_name(m, "vmhba");
+        if (e->adapter.n)
+            e->subject = e->adapter;
         break;
     case LOG_NIC:
-    case LOG_NIC_DRIVER:
         e->subject = e->nic = find_name(m, "vmnic");
-        if (!e->subject.n && p->subject == LOG_NIC)
-            return false;
         if (!e->subject.n)
-            set_instance(e, m);
+            return false;
+        break;
+    case LOG_NIC_DRIVER:
+        set_instance(e, m);
+        e->nic = find_name(m, "vmnic");
+        if (e->nic.n)
+            e->subject = e->nic;
         break;
     case LOG_INSTANCE:
         set_instance(e, m);

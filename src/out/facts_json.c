@@ -16,8 +16,10 @@ const char *table_state_name(enum table_state s)
 
 const char *source_state_name(const struct source *s)
 {
-    static const char *const names[] = {[SOURCE_OK] = "complete", [SOURCE_PARTIAL] = "partial", [SOURCE_REFUSED] = "refused",
-                                        [SOURCE_UNUSABLE] = "unusable", [SOURCE_MISSING] = "missing"};
+    static const char *const names[] = {
+        [SOURCE_OK] = "complete",       [SOURCE_PARTIAL] = "partial", [SOURCE_REFUSED] = "refused",
+        [SOURCE_UNUSABLE] = "unusable", [SOURCE_MISSING] = "missing",
+    };
 
     return names[s->state];
 }
@@ -31,7 +33,8 @@ const char *value_why(const struct value *v)
 
 bool filter_cell(const struct facts_filter *w, const struct column *c, unsigned column, const struct value *v)
 {
-    return (w->derived || !c->derived) && (!w->columns || w->columns[column]) && (!w->one_state || v->state == w->state);
+    return (w->derived || !c->derived) && (!w->columns || w->columns[column]) &&
+           (!w->one_state || v->state == w->state);
 }
 
 bool filter_row(const struct facts *f, const struct facts_filter *w, const struct row *r)

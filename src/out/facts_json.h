@@ -28,7 +28,10 @@ struct js *facts_json_tables(const struct facts *f, const struct facts_filter *w
 /* {ask, file, probe, form, state, why, line, rows} */
 struct js *facts_json_source(const struct source *s);
 
-/* "unknown", "absent", "known"; "unknown", "partial", "complete"; "complete", "partial", "refused", "unusable", "missing". */
+/*
+ * "unknown", "absent", "known"; "unknown", "partial", "complete"; "complete", "partial", "refused",
+ * "unusable", "missing".
+ */
 const char *value_state_name(enum value_state s);
 const char *table_state_name(enum table_state s);
 const char *source_state_name(const struct source *s);

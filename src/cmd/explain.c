@@ -1,0 +1,214 @@
+#include <stddef.h>
+
+#include "cmd/cmd.h"
+#include "cmd/env.h"
+#include "out/report.h"
+
+struct explain_values {
+    const char *upgrade_to;
+    struct opt_list rules;
+};
+
+static const struct opt explain_opts[] = {
+    {"upgrade-to", 0, OPT_TEXT, offsetof(struct explain_values, upgrade_to), "RELEASE", "as if an upgrade to this release were planned, such as 7.0", NULL},
+    {"rules", 0, OPT_LIST, offsetof(struct explain_values, rules), "FILE,...", "further rule files or folders; a rule there replaces one of the same id", NULL},
+    {0},
+};
+
+struct run {
+    struct cli *c;
+    struct ruleset rules;
+    const struct rule *rule;
+    const char *subject;
+    struct release upgrade_to;
+    size_t explained;
+    int status;
+};
+
+static const char *const marks[] = {"no", "?", "yes"};
+
+/* One condition: its mark, what was tested, the cell and where it came from. */
+static void print_step(const struct run *r, const struct facts *f, const struct step_taken *s, struct buf *out)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(16384), safe = BUF_INIT(65536);
+    const struct table *t = &f->schema->tables[s->row ? s->row->table : s->cond->table];
+    const char *from = trace_source(f, s->cell, f->arena);
+
+    if (!s->row && !s->test) {
+        static const char *const kinds[] = {"all of", "one of", "a row of", "no row of", "some row of", "every row of", "the number of rows of",
+                                            "agreement of", "comparison of"};
+        buf_printf(&b, "%s " SLICE_FMT "%s%s", kinds[s->cond->kind], SLICE_ARG(f->schema->tables[cond_table(s->cond)].name), s->why ? ": " : "",
+                   s->why ? s->why : s->result == TRI_FALSE ? ": there is none" : "");
+    } else {
+        if (s->test)
+            buf_printf(&b, SLICE_FMT " " SLICE_FMT ": ", SLICE_ARG(t->name), SLICE_ARG(s->test->written));
+        buf_addz(&b, trace_text(f, s, f->arena));
+        if (s->why && s->result == TRI_UNKNOWN)
+            buf_printf(&b, ": %s", s->why);
+        if (s->cell && s->cell->conflict && s->cell->why)
+            buf_printf(&b, "; but %s", s->cell->why);
+        if (from)
+            buf_printf(&b, "; from %s", from);
+        else if (s->cell && s->cell->state != VS_UNKNOWN)
+            buf_addz(&b, "; derived");
+    }
+    buf_add_safe(&safe, buf_slice(&b));
+    buf_printf(out, "  line %-5u%s%-5s%s", s->cond->line,
+               cli_style(r->c, s->result == TRI_TRUE ? STYLE_GREEN : s->result == TRI_FALSE ? STYLE_RED : STYLE_YELLOW), marks[s->result],
+               cli_style(r->c, STYLE_NONE));
+    opts_wrap(out, buf_z(&safe), 17, 17, r->c->width > 100 ? 100 : r->c->width);
+}
+
+static void print_trace(const struct run *r, const struct facts *f, const char *heading, const struct step_taken *v, size_t n, struct buf *out)
+{
+    if (n)
+        buf_printf(out, "%s\n", heading);
+    for (size_t i = 0; i < n; i++)
+        print_step(r, f, &v[i], out);
+}
+
+static const char *verdict(const struct finding *x, enum tri when)
+{
+    if (when == TRI_FALSE)
+        return "does not apply";
+    switch (x->result) {
+    case TRI_TRUE: return "holds: a finding";
+    case TRI_UNKNOWN: return "cannot be decided";
+    case TRI_FALSE: return "is fine";
+    }
+    return "";
+}
+
+static void explain_row(struct run *r, const struct match_ctx *m, const struct row *row, struct buf *out)
+{
+    static const char *const seen[] = {"asks for none", "seen: the finding is confirmed", "looked for and not seen: one step less severe",
+                                       "not collected"};
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(65536);
+    struct finding x;
+    enum tri when;
+
+    match_rule(m, r->rule, row, &x, &when);
+    buf_add_safe(&safe, row->key.n ? row->key : m->facts->schema->tables[row->table].name);
+    buf_printf(out, "%s%s%s: %s", cli_style(r->c, STYLE_BOLD), buf_z(&safe), cli_style(r->c, STYLE_NONE), verdict(&x, when));
+    if (x.result == TRI_TRUE)
+        buf_printf(out, ", %s", severity_name(x.severity));
+    if (x.result == TRI_UNKNOWN) {
+        buf_addz(out, ": ");
+        buf_add_safe(out, slice_of(x.why));
+    }
+    buf_addc(out, '\n');
+    print_trace(r, m->facts, " conditions", x.trace, x.ntrace, out);
+    if (r->rule->nevidence && when != TRI_FALSE) {
+        buf_printf(out, " evidence %s\n", seen[x.evidence]);
+        print_trace(r, m->facts, "", x.evidence_trace, x.nevidence_trace < 40 || r->c->verbose ? x.nevidence_trace : 40, out);
+        if (x.nevidence_trace > 40 && !r->c->verbose)
+            buf_printf(out, "  and %zu more lines (-v)\n", x.nevidence_trace - 40);
+    }
+    for (unsigned i = 0; i < r->rule->nfixes && x.result != TRI_FALSE; i++) {
+        struct fix_check check;
+        static const char *const states[] = {"may be shown", "withheld until more is known", "refused"};
+
+        fix_judge(m, &x, &r->rule->fixes[i], &check);
+        buf_printf(out, " fix " SLICE_FMT ": %s\n", SLICE_ARG(r->rule->fixes[i].id), states[check.state]);
+        for (size_t k = 0; k < check.nreasons; k++) {
+            buf_addz(out, "  - ");
+            opts_wrap(out, check.reasons[k], 4, 4, r->c->width > 100 ? 100 : r->c->width);
+        }
+    }
+    buf_addc(out, '\n');
+    r->explained++;
+}
+
+static int on_host(void *ctx, const struct env_host *h, struct err *e)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 28);
+    struct run *r = ctx;
+    struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
+    unsigned t = r->rule->subject;
+    const struct table *table = &h->facts->schema->tables[t];
+    const char *why;
+
+    (void)e;
+    if (h->incomplete)
+        cli_warn(r->c, "%s: %s", h->target->label, h->incomplete);
+    if (h->count > 1) {
+        buf_add_safe(&b, slice_of(h->target->label));
+        buf_addz(&b, "\n\n");
+    }
+    buf_printf(&b, SLICE_FMT " (%s, line %u)\n  ", SLICE_ARG(r->rule->id), r->rule->file, r->rule->line);
+    opts_wrap(&b, r->rule->title.p, 2, 2, r->c->width > 100 ? 100 : r->c->width);
+    buf_printf(&b, "  about the rows of " SLICE_FMT ", %s\n\n", SLICE_ARG(table->name), severity_name(r->rule->severity));
+    for (size_t i = 0; i < facts_count(h->facts, t); i++) {
+        const struct row *row = facts_at(h->facts, t, i);
+
+        if (!r->subject || slice_eqz(row->key, r->subject))
+            explain_row(r, &m, row, &b);
+    }
+    if (facts_table(h->facts, t, &why) != TS_COMPLETE) {
+        buf_printf(&b, "The table " SLICE_FMT " is not complete: ", SLICE_ARG(table->name));
+        buf_add_safe(&b, slice_of(why));
+        buf_addc(&b, '\n');
+    } else if (facts_count(h->facts, t) == 0) {
+        buf_printf(&b, "The host has no " SLICE_FMT ".\n", SLICE_ARG(table->name));
+    }
+    r->status = cli_write(r->c, &b);
+    return 0;
+}
+
+/* The subject must be a row of some host; else name what is near. */
+static int no_subject(struct run *r, struct err *e)
+{
+    return err_set(e, VF_EUSAGE, "no row \"%s\" in the table that the rule " SLICE_FMT " is about; leave it out to see all", r->subject,
+                   SLICE_ARG(r->rule->id));
+}
+
+static int run(struct cli *c, int argc, char **argv)
+{
+    struct explain_values v = {0};
+    struct run r = {.c = c};
+    _cleanup_(env_close) struct env env = {0};
+    struct err e = {0};
+    int n, status;
+
+    if (!cli_parse(c, &cmd_explain, &v, argc, argv, &n, &status))
+        return status;
+    if (n < 2 || n > 3) {
+        (void)err_set(&e, VF_EUSAGE, "explain wants TARGET RULE [SUBJECT]");
+        return cli_fail(c, "explain", &e);
+    }
+    if (v.upgrade_to && release_parse(slice_of(v.upgrade_to), &r.upgrade_to, &e) < 0) {
+        e.code = VF_EUSAGE;
+        return cli_fail(c, "explain", &e);
+    }
+    if (env_open(&env, c->data, c->env.data, &e) < 0 || env_rules(&env, v.rules.v, v.rules.n, &r.rules, &e) < 0)
+        return cli_fail(c, "explain", &e);
+    r.rule = rules_find(&r.rules.rules, slice_of(argv[1]));
+    if (!r.rule) {
+        struct slice near = rules_near(&r.rules.rules, slice_of(argv[1]));
+
+        (void)err_set(&e, VF_EUSAGE, "no rule \"%s\"%s" SLICE_FMT "%s", argv[1], near.n ? "; did you mean " : "; see vmkfit rules list",
+                      SLICE_ARG(near.n ? near : SLICE_LIT("")), near.n ? "?" : "");
+        return cli_fail(c, "explain", &e);
+    }
+    r.subject = n == 3 ? argv[2] : NULL;
+    if (env_hosts(&env, argv[0], on_host, &r, &e) < 0)
+        return cli_fail(c, "explain", &e);
+    if (r.subject && r.explained == 0) {
+        (void)no_subject(&r, &e);
+        return cli_fail(c, "explain", &e);
+    }
+    return r.status;
+}
+
+const struct command cmd_explain = {
+    .name = "explain",
+    .summary = "show why a rule holds on a host or not, condition by condition",
+    .usage = "TARGET RULE [SUBJECT]",
+    .examples = "vmkfit explain fixtures/sys-5028d-6.5-before vmw-ahci-slow-6.5\n"
+                "vmkfit explain fixtures/sys-5028d-6.5-after vmw-ahci-slow-6.5 vmhba0\n",
+    .description = "For each row of the table that the rule is about, or for SUBJECT alone, such as vmhba0: every condition with its line in the "
+                   "rule file and yes, no or ? (unknown), the cell it looked at, and the command, file and line that the cell came from. "
+                   "Evidence and the gates of the fixes follow. RULE is an id of \"vmkfit rules list\".",
+    .opts = explain_opts,
+    .run = run,
+};

@@ -1,0 +1,172 @@
+#include <stddef.h>
+
+#include "cmd/cmd.h"
+#include "cmd/env.h"
+#include "out/report.h"
+
+static const char *const levels[] = {"note", "warning", "critical", "never", NULL}; /* in the order of enum severity */
+
+struct scan_values {
+    bool json, strict;
+    int fail_on;
+    const char *upgrade_to;
+    struct opt_list rules;
+};
+
+static const struct opt scan_opts[] = {
+    {"json", 0, OPT_FLAG, offsetof(struct scan_values, json), NULL, "everything as JSON (docs/schema/scan.json)", NULL},
+    {"fail-on", 0, OPT_CHOICE, offsetof(struct scan_values, fail_on), NULL, "exit with 2 from this severity on (default warning)", levels},
+    {"strict", 0, OPT_FLAG, offsetof(struct scan_values, strict), NULL, "exit with 3 also when a rule could not be decided", NULL},
+    {"upgrade-to", 0, OPT_TEXT, offsetof(struct scan_values, upgrade_to), "RELEASE", "also apply the rules about an upgrade to this release, such as 7.0",
+     NULL},
+    {"rules", 0, OPT_LIST, offsetof(struct scan_values, rules), "FILE,...", "further rule files or folders; a rule there replaces one of the same id", NULL},
+    {0},
+};
+
+struct run {
+    struct cli *c;
+    const struct scan_values *v;
+    struct ruleset rules;
+    struct release upgrade_to;
+    const char *path;
+    struct js *hosts;
+    size_t nhosts, incomplete;
+    bool findings, unsure, failed;
+};
+
+static void style_of(const struct cli *c, struct report_style *s)
+{
+    *s = (struct report_style){.width = c->width > 100 ? 100 : c->width, .verbose = c->verbose, .bold = cli_style(c, STYLE_BOLD),
+                               .dim = cli_style(c, STYLE_DIM), .red = cli_style(c, STYLE_RED), .yellow = cli_style(c, STYLE_YELLOW),
+                               .green = cli_style(c, STYLE_GREEN), .none = cli_style(c, STYLE_NONE)};
+}
+
+static int on_host(void *ctx, const struct env_host *h, struct err *e)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 30);
+    struct run *r = ctx;
+    struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
+    struct report_source s = {r->path, h->target->label, h->target->kind, h->incomplete};
+    struct report_style style;
+    struct report report;
+    static const enum severity never = SEV_CRITICAL + 1;
+    enum severity fail_on = (enum severity)r->v->fail_on;
+
+    if (report_build(&m, &s, &report, e) < 0)
+        return e->code;
+    r->nhosts++;
+    r->incomplete += h->incomplete || report.ndamaged;
+    r->unsure |= report.unsure > 0;
+    for (unsigned k = 0; k < 3; k++)
+        r->findings |= fail_on != never && k >= (unsigned)fail_on && report.counts[k];
+    if (r->v->json) {
+        js_add(r->hosts, report_json(&report));
+        return 0;
+    }
+    if (r->nhosts > 1)
+        buf_addc(&b, '\n');
+    style_of(r->c, &style);
+    report_text(&report, &style, &b);
+    return cli_write(r->c, &b) ? err_set(e, VF_EIO, "standard output: cannot be written") : 0;
+}
+
+static int scan_status(const struct run *r)
+{
+    if (r->failed)
+        return STATUS_FAILED;
+    if (r->findings)
+        return STATUS_FINDINGS;
+    return r->incomplete || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
+}
+
+static int print_json(struct run *r)
+{
+    struct js *doc = js_object(), *rules = js_object(), *totals = js_object();
+
+    js_put(rules, "loaded", js_int((int64_t)r->rules.rules.n));
+    js_put(rules, "newest_review", js_text(r->rules.newest));
+    js_put(totals, "hosts", js_int((int64_t)r->nhosts));
+    js_put(totals, "incomplete", js_int((int64_t)r->incomplete));
+    js_put(totals, "exit_status", js_int(scan_status(r)));
+    js_put(doc, "schema_version", js_int(REPORT_JSON_VERSION));
+    js_put(doc, "vmkfit", js_textz(VMKFIT_VERSION));
+    js_put(doc, "rules", rules);
+    js_put(doc, "upgrade_to", js_textz(r->v->upgrade_to));
+    js_put(doc, "hosts", r->hosts);
+    js_put(doc, "totals", totals);
+    r->hosts = NULL;
+    return cli_write_json(r->c, &doc);
+}
+
+static int scan(struct cli *c, struct run *r, struct env *env, char **targets, int n)
+{
+    struct err e = {0};
+    int rc = 0;
+
+    if (r->v->upgrade_to && release_parse(slice_of(r->v->upgrade_to), &r->upgrade_to, &e) < 0) {
+        (void)err_ctx(&e, "--upgrade-to");
+        e.code = VF_EUSAGE;
+        return cli_fail(c, "scan", &e);
+    }
+    if (env_rules(env, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
+        return cli_fail(c, "scan", &e);
+    for (int i = 0; i < n; i++) { /* a target that fails does not keep the others from being read */
+        r->path = targets[i];
+        rc = env_hosts(env, targets[i], on_host, r, &e);
+        if (rc < 0) {
+            (void)cli_fail(c, "scan", &e);
+            r->failed = true;
+        }
+    }
+    rc = r->v->json ? print_json(r) : 0;
+    return rc ? rc : scan_status(r);
+}
+
+static void js_done(struct js **v)
+{
+    js_free(v);
+}
+
+static int run(struct cli *c, int argc, char **argv)
+{
+    struct scan_values v = {.fail_on = SEV_WARNING};
+    struct run r = {.c = c, .v = &v};
+    _cleanup_(env_close) struct env env = {0};
+    _cleanup_(js_done) struct js *hosts = js_array();
+    struct err e = {0};
+    int n, status;
+
+    if (!cli_parse(c, &cmd_scan, &v, argc, argv, &n, &status))
+        return status;
+    if (n == 0) {
+        (void)err_set(&e, VF_EUSAGE, "what to scan? A recording, a folder of saved outputs, or a support bundle");
+        return cli_fail(c, "scan", &e);
+    }
+    if (env_open(&env, c->data, c->env.data, &e) < 0)
+        return cli_fail(c, "scan", &e);
+    r.hosts = hosts;
+    status = scan(c, &r, &env, argv, n);
+    hosts = r.hosts;
+    return status;
+}
+
+const struct command cmd_scan = {
+    .name = "scan",
+    .summary = "read hosts, apply the rules, report findings and fixes",
+    .usage = "TARGET...",
+    .examples = "vmkfit scan fixtures/sys-5028d-6.5-before\n"
+                "vmkfit scan esx-esx01-2024-05-01--08.12.tgz\n"
+                "vmkfit scan -v --fail-on critical saved-outputs/\n"
+                "vmkfit scan --json vcenter-support.zip > report.json\n",
+    .description =
+        "TARGET is a recording, a folder of files named after the commands they answer (\"esxcli storage core adapter list.txt\", "
+        "esxcli_software_vib_list.xml, vmkernel.log), a vm-support bundle (.tgz or unpacked), or a vCenter's .zip of several. What is not "
+        "there is unknown, never ok.\n\n"
+        "The report shows the commands of a fix only when every gate that facts can decide passes; else it says what stands in the way. vmkfit "
+        "only reads; it never changes a host.\n\n"
+        "Exit status: 0 nothing at or above --fail-on, 1 a target could not be read at all, 2 findings at or above --fail-on, 3 incomplete (a "
+        "host, or an answer, could not be read whole; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
+        "counts.",
+    .opts = scan_opts,
+    .run = run,
+};

@@ -1,0 +1,418 @@
+#include "out/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/derive.h"
+
+#define MAX_LINES   24u
+#define MAX_DAMAGED 2000u
+
+/* --- small texts --- */
+
+static const struct value *cell(const struct report *r, const struct row *row, const char *column)
+{
+    return facts_cell(r->facts, row, column);
+}
+
+static struct slice shown(const struct report *r, const struct row *row, const char *column)
+{
+    const struct table *t = &r->facts->schema->tables[row->table];
+    const struct value *v = cell(r, row, column);
+
+    return value_text(&t->columns[table_column(t, slice_of(column))], v, r->m->arena);
+}
+
+struct lines {
+    struct report_line *v;
+    size_t n, cap;
+    struct arena *a;
+};
+
+static void say(struct lines *l, const char *label, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static void say(struct lines *l, const char *label, const char *fmt, ...)
+{
+    char text[2000];
+    void *v = l->v;
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (arena_grow(l->a, &v, l->n, &l->cap, sizeof *l->v, MAX_LINES) < 0)
+        return;
+    l->v = v;
+    l->v[l->n++] = (struct report_line){label, arena_printf(l->a, "%s", text)};
+}
+
+/* --- about the subject: relations make the diagnosis --- */
+
+static void about_pci(struct lines *l, const struct report *r, const struct row *pci)
+{
+    if (!pci)
+        return;
+    say(l, "controller", SLICE_FMT " " SLICE_FMT ", " SLICE_FMT, SLICE_ARG(shown(r, pci, "id")), SLICE_ARG(shown(r, pci, "name")),
+        SLICE_ARG(pci->key));
+}
+
+static void about_driver(struct lines *l, const struct report *r, const struct row *row)
+{
+    struct slice driver = shown(r, row, "driver"), version = shown(r, row, "driver-version"), api = shown(r, row, "driver-api"),
+                 vib = shown(r, row, "vib");
+
+    if (cell(r, row, "driver")->state == VS_KNOWN)
+        say(l, "driver", SLICE_FMT "%s" SLICE_FMT "%s" SLICE_FMT "%s%s" SLICE_FMT, SLICE_ARG(driver), version.n ? " " : "", SLICE_ARG(version),
+            api.n ? " (" : "", SLICE_ARG(api), api.n ? ")" : "", vib.n ? ", VIB " : "", SLICE_ARG(vib));
+    else if (cell(r, row, "driver")->state == VS_ABSENT)
+        say(l, "driver", "none");
+}
+
+/* Names of rows of a refs column, at most a handful. */
+static struct slice named(const struct report *r, const struct row *row, const char *column, const char *table, const char *name)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(600);
+    const struct value *v = cell(r, row, column);
+
+    for (size_t i = 0; v->state == VS_KNOWN && i < v->nlist && i < 6; i++) {
+        const struct row *o = facts_find(r->facts, facts_table_index(r->facts, table), v->list[i]);
+
+        buf_addz(&b, i ? ", " : "");
+        if (o && cell(r, o, name)->state == VS_KNOWN)
+            buf_add(&b, shown(r, o, name));
+        else
+            buf_add(&b, v->list[i]);
+    }
+    if (v->state == VS_KNOWN && v->nlist > 6)
+        buf_printf(&b, " and %zu more", v->nlist - 6);
+    return arena_dup(r->m->arena, buf_slice(&b));
+}
+
+static void count_of(struct buf *b, const struct value *v, const char *one, const char *many)
+{
+    if (v->state == VS_UNKNOWN)
+        buf_printf(b, "%s unknown", many);
+    else
+        buf_printf(b, "%zu %s", v->state == VS_KNOWN ? v->nlist : 0, v->state == VS_KNOWN && v->nlist == 1 ? one : many);
+}
+
+static void about_adapter(struct lines *l, const struct report *r, const struct row *a)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(2000);
+    const struct value *boots = cell(r, a, "boots"), *stores = cell(r, a, "datastores"), *machines = cell(r, a, "machines");
+    const struct row *pci = facts_ref(r->facts, a, "pci"), *host = facts_single(r->facts, "host");
+    const struct value *list = pci ? cell(r, pci, "candidates") : NULL;
+
+    about_pci(l, r, pci);
+    about_driver(l, r, a);
+    if (list && list->state == VS_KNOWN && list->nlist > 1) {
+        const struct value *fallback = cell(r, pci, "fallback");
+        struct value vib = fallback->state == VS_KNOWN ? *cell(r, facts_find(r->facts, facts_table_index(r->facts, "module"), fallback->s), "vib")
+                                                       : value_unknown(NULL);
+
+        if (fallback->state == VS_KNOWN)
+            say(l, "without it", SLICE_FMT "%s" SLICE_FMT " would claim the controller: installed, enabled, and its map file lists the device",
+                SLICE_ARG(fallback->s), vib.state == VS_KNOWN ? " of VIB " : "", SLICE_ARG(vib.state == VS_KNOWN ? vib.s : SLICE_LIT("")));
+        else if (fallback->state == VS_ABSENT)
+            say(l, "without it", "no other driver of this host would claim the controller");
+    }
+    if (cell(r, a, "ports")->state == VS_KNOWN && cell(r, a, "ports")->i > 1)
+        say(l, "HBA ports", SLICE_FMT " adapters on this function", SLICE_ARG(shown(r, a, "ports")));
+    count_of(&b, cell(r, a, "devices"), "device", "devices");
+    buf_addz(&b, ", ");
+    count_of(&b, stores, "datastore", "datastores");
+    if (stores->state == VS_KNOWN)
+        buf_printf(&b, " (" SLICE_FMT ")", SLICE_ARG(named(r, a, "datastores", "datastore", "name")));
+    buf_addz(&b, ", ");
+    count_of(&b, machines, "running machine", "running machines");
+    if (machines->state == VS_KNOWN)
+        buf_printf(&b, " (" SLICE_FMT ")", SLICE_ARG(named(r, a, "machines", "vm", "name")));
+    say(l, "behind it", "%s", buf_z(&b));
+    if (known_bool(boots, true))
+        say(l, "boot", "the host boots over it, from " SLICE_FMT, SLICE_ARG(shown(r, host, "boot-device")));
+    else if (known_bool(boots, false) && cell(r, host, "boot-device")->state == VS_KNOWN)
+        say(l, "boot", "not over it: the host boots from " SLICE_FMT " on " SLICE_FMT, SLICE_ARG(shown(r, host, "boot-device")),
+            SLICE_ARG(shown(r, host, "boot-adapter")));
+    else if (boots->state == VS_UNKNOWN)
+        say(l, "boot", "whether the host boots over it is not known: %s", boots->why);
+}
+
+static void about_device(struct lines *l, const struct report *r, const struct row *d)
+{
+    struct slice stores = named(r, d, "datastores", "datastore", "name");
+
+    say(l, "device", SLICE_FMT " " SLICE_FMT " " SLICE_FMT, SLICE_ARG(shown(r, d, "vendor")), SLICE_ARG(shown(r, d, "model")),
+        SLICE_ARG(shown(r, d, "revision")));
+    if (cell(r, d, "adapters")->state == VS_KNOWN)
+        say(l, "adapter", SLICE_FMT ", driver " SLICE_FMT, SLICE_ARG(shown(r, d, "adapters")), SLICE_ARG(shown(r, d, "driver")));
+    if (cell(r, d, "paths")->state == VS_KNOWN)
+        say(l, "paths", SLICE_FMT ", " SLICE_FMT " active, " SLICE_FMT " dead", SLICE_ARG(shown(r, d, "paths")),
+            SLICE_ARG(shown(r, d, "active-paths")), SLICE_ARG(shown(r, d, "dead-paths")));
+    if (stores.n)
+        say(l, "datastores", SLICE_FMT, SLICE_ARG(stores));
+}
+
+static void about_nic(struct lines *l, const struct report *r, const struct row *n)
+{
+    about_pci(l, r, facts_ref(r->facts, n, "pci"));
+    about_driver(l, r, n);
+    if (cell(r, n, "link")->state == VS_KNOWN)
+        say(l, "link", SLICE_FMT ", " SLICE_FMT " Mbit/s%s" SLICE_FMT, SLICE_ARG(shown(r, n, "link")), SLICE_ARG(shown(r, n, "speed")),
+            cell(r, n, "vswitches")->state == VS_KNOWN ? ", uplink of " : "", SLICE_ARG(shown(r, n, "vswitches")));
+    if (cell(r, n, "firmware")->state == VS_KNOWN)
+        say(l, "firmware", SLICE_FMT, SLICE_ARG(shown(r, n, "firmware")));
+}
+
+/* Adapters and NICs that a module drives; and, when it is disabled for the next boot, who takes them then. */
+static void about_module(struct lines *l, const struct report *r, const struct row *m)
+{
+    static const char *const tables[] = {"adapter", "nic"};
+    _cleanup_(buf_done) struct buf b = BUF_INIT(1000);
+    bool pending = known_bool(cell(r, m, "change-pending"), true);
+    const struct row *x;
+
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; (x = derive_row(r->facts, tables[k], i)); i++)
+            if (cell(r, x, "driver")->state == VS_KNOWN && slice_eq(cell(r, x, "driver")->s, m->key)) {
+                buf_addz(&b, b.n ? ", " : "");
+                buf_add(&b, x->key);
+            }
+    if (b.n)
+        say(l, "drives", "%s", buf_z(&b));
+    if (cell(r, m, "driver-version")->state == VS_KNOWN)
+        say(l, "version", SLICE_FMT, SLICE_ARG(shown(r, m, "driver-version")));
+    for (unsigned k = 0; k < 2 && pending; k++)
+        for (size_t i = 0; (x = derive_row(r->facts, tables[k], i)); i++) {
+            const struct row *pci = facts_ref(r->facts, x, "pci");
+            const struct value *next = cell(r, pci, "fallback");
+
+            if (cell(r, x, "driver")->state != VS_KNOWN || !slice_eq(cell(r, x, "driver")->s, m->key))
+                continue;
+            if (next->state == VS_KNOWN)
+                say(l, "next boot", SLICE_FMT " (" SLICE_FMT "): " SLICE_FMT " will claim it, its map file lists the device", SLICE_ARG(x->key),
+                    SLICE_ARG(pci->key), SLICE_ARG(next->s));
+            else
+                say(l, "next boot", SLICE_FMT ": %s%s", SLICE_ARG(x->key),
+                    next->state == VS_ABSENT ? "no other driver of this host lists it; it will be left without one" : "who will claim it is not known: ",
+                    next->state == VS_ABSENT ? "" : next->why ? next->why : "not asked");
+        }
+}
+
+static void about(struct report *r, struct report_item *item)
+{
+    struct slice table = r->facts->schema->tables[item->finding->row->table].name;
+    struct lines l = {.a = r->m->arena};
+
+    if (slice_eqz(table, "adapter"))
+        about_adapter(&l, r, item->finding->row);
+    else if (slice_eqz(table, "device"))
+        about_device(&l, r, item->finding->row);
+    else if (slice_eqz(table, "nic"))
+        about_nic(&l, r, item->finding->row);
+    else if (slice_eqz(table, "pci"))
+        about_pci(&l, r, item->finding->row);
+    else if (slice_eqz(table, "module"))
+        about_module(&l, r, item->finding->row);
+    item->about = l.v;
+    item->nabout = l.n;
+}
+
+/* "before" of a release in the rule's conditions: since when the fault is repaired. */
+static const char *repaired_in(const struct match_ctx *m, const struct cond *c)
+{
+    const char *found = NULL;
+
+    for (unsigned i = 0; c && i < c->nkids && !found; i++)
+        found = repaired_in(m, c->kids[i]);
+    for (unsigned i = 0; c && !found && i < c->ntests; i++) {
+        const struct test *x = &c->tests[i];
+
+        if (x->op != TEST_BEFORE || !x->release.major || (x->release.update <= 0 && !x->release.letter))
+            continue; /* "before 7.0" bounds what the rule is about; an update repairs */
+        for (size_t k = 0; k < m->rules->builds->n; k++) {
+            const struct build *b = &m->rules->builds->v[k];
+
+            if (b->name.major == x->release.major && b->name.minor == x->release.minor && b->name.letter == x->release.letter &&
+                b->name.update == (x->release.update < 0 ? 0 : x->release.update))
+                return arena_printf(m->arena, SLICE_FMT " (build %llu%s" SLICE_FMT ")", SLICE_ARG(x->values[0]), (unsigned long long)b->number,
+                                    b->date.n ? " of " : "", SLICE_ARG(b->date));
+        }
+        found = x->values[0].p;
+    }
+    return found;
+}
+
+/* --- traces --- */
+
+const char *trace_text(const struct facts *f, const struct step_taken *s, struct arena *a)
+{
+    const struct table *t = &f->schema->tables[s->row ? s->row->table : s->cond->table];
+    struct slice key = s->row && s->row->key.n ? s->row->key : SLICE_LIT(""), text;
+    unsigned column = s->test ? s->test->column : s->cond->column;
+
+    if (!s->cell)
+        return arena_printf(a, SLICE_FMT, SLICE_ARG(t->name));
+    text = value_text(&t->columns[column], s->cell, a);
+    return arena_printf(a, SLICE_FMT "%s" SLICE_FMT " " SLICE_FMT " %s" SLICE_FMT, SLICE_ARG(t->name), key.n ? " " : "", SLICE_ARG(key),
+                        SLICE_ARG(t->columns[column].name),
+                        s->cell->state == VS_KNOWN ? "is " : s->cell->state == VS_ABSENT ? "is absent" : "is unknown", SLICE_ARG(text));
+}
+
+const char *trace_source(const struct facts *f, const struct value *v, struct arena *a)
+{
+    const struct source *s = v && v->source ? &f->sources[v->source] : NULL;
+
+    if (!s)
+        return NULL;
+    return arena_printf(a, "\"" SLICE_FMT "\"%s" SLICE_FMT "%s", SLICE_ARG(s->ask), s->where.n ? ", " : "", SLICE_ARG(s->where),
+                        v->line ? arena_printf(a, ", line %u", v->line) : "");
+}
+
+bool trace_decides(const struct finding *f, const struct step_taken *s)
+{
+    return s->cell && s->row && s->result == f->result;
+}
+
+/* --- the whole --- */
+
+static int judge(struct report *r, struct report_item *item)
+{
+    const struct rule *rule = item->finding->rule;
+    struct report_fix *v = arena_array(r->m->arena, rule->nfixes + 1, sizeof *v);
+
+    if (!v)
+        return -1;
+    for (unsigned i = 0; i < rule->nfixes; i++) {
+        v[i].fix = &rule->fixes[i];
+        fix_judge(r->m, item->finding, v[i].fix, &v[i].check);
+    }
+    item->fixes = v;
+    return 0;
+}
+
+static bool has_finding(const struct report *r, const struct row *row)
+{
+    for (size_t i = 0; i < r->findings.n; i++)
+        if (r->findings.v[i].row == row && finding_counts(&r->findings.v[i]))
+            return true;
+    return false;
+}
+
+static void strangers(struct report *r)
+{
+    struct texts found = {0};
+    const struct row *p;
+
+    for (size_t i = 0; (p = derive_row(r->facts, "pci", i)); i++) {
+        const struct value *class = cell(r, p, "class"), *id = cell(r, p, "id"), *alias = cell(r, p, "alias"), *module = cell(r, p, "module");
+
+        if (class->state != VS_KNOWN || !(slice_starts(class->s, "01") || slice_starts(class->s, "02")))
+            continue;
+        if (has_finding(r, p) || ruleset_knows(r->m->rules, module->state == VS_KNOWN ? module->s : SLICE_LIT(""), id->state == VS_KNOWN ? id->s : SLICE_LIT("")))
+            continue;
+        texts_add(&found,
+                  slice_of(arena_printf(r->m->arena, SLICE_FMT "%s" SLICE_FMT "%s" SLICE_FMT,
+                                        SLICE_ARG(alias->state == VS_KNOWN ? alias->s : p->key), id->state == VS_KNOWN ? " " : "",
+                                        SLICE_ARG(id->state == VS_KNOWN ? id->s : SLICE_LIT("")), module->state == VS_KNOWN ? " " : "",
+                                        SLICE_ARG(module->state == VS_KNOWN ? module->s : SLICE_LIT("")))),
+                  r->m->arena);
+    }
+    r->strangers = found.v;
+    r->nstrangers = found.n;
+}
+
+static void changes(struct report *r)
+{
+    const struct row *v, *host = facts_single(r->facts, "host"), *newest = NULL;
+    _cleanup_(buf_done) struct buf b = BUF_INIT(400);
+    size_t same = 0;
+
+    for (size_t i = 0; (v = derive_row(r->facts, "vib", i)); i++) {
+        const struct value *d = cell(r, v, "installed");
+        int order = d->state != VS_KNOWN ? -1 : newest ? slice_cmp(d->s, cell(r, newest, "installed")->s) : 1;
+
+        same = order > 0 ? 1 : same + (order == 0);
+        newest = order > 0 ? v : newest;
+    }
+    if (newest)
+        buf_printf(&b, SLICE_FMT " VIB " SLICE_FMT " " SLICE_FMT, SLICE_ARG(cell(r, newest, "installed")->s), SLICE_ARG(newest->key),
+                   SLICE_ARG(shown(r, newest, "version")));
+    if (newest && same > 1)
+        buf_printf(&b, " and %zu more that day", same - 1);
+    if (cell(r, host, "uptime")->state == VS_KNOWN)
+        buf_printf(&b, "%sbooted %lld days before this was read", b.n ? "; " : "", (long long)cell(r, host, "uptime-days")->i);
+    if (b.n)
+        r->changed = arena_dup(r->m->arena, buf_slice(&b)).p;
+}
+
+/* The command is not there on this release, or printed nothing, as it does for an empty list: no damage. */
+static bool no_damage(const struct source *s)
+{
+    return (s->state == SOURCE_REFUSED && s->why && strstr(s->why, "Unknown command or namespace")) ||
+           (s->state == SOURCE_UNUSABLE && s->why && strcmp(s->why, "empty answer") == 0);
+}
+
+/* Another form of the answer, or another way to read it, was better. */
+static bool better(const struct source *a, const struct source *b)
+{
+    return a->probe == b->probe && slice_eq(a->ask, b->ask) &&
+           (a->state == SOURCE_OK || (a->state == SOURCE_PARTIAL && b->state != SOURCE_PARTIAL && slice_eq(a->where, b->where)));
+}
+
+static void damages(struct report *r)
+{
+    const struct facts *f = r->facts;
+
+    for (size_t i = 1; i < f->nsources; i++) {
+        const struct source *s = &f->sources[i];
+        void *v = r->damaged;
+        bool mended = false;
+
+        if (s->state == SOURCE_MISSING) { /* count questions, not the ways and hosts they could be asked by */
+            for (size_t k = 1; k < f->nsources && !mended; k++)
+                mended = f->sources[k].probe == s->probe && (f->sources[k].state != SOURCE_MISSING || k < i);
+            r->missing += !mended;
+        }
+        if (s->state == SOURCE_OK || s->state == SOURCE_MISSING || no_damage(s) || r->ndamaged == MAX_DAMAGED)
+            continue;
+        for (size_t k = 1; k < f->nsources && !mended; k++)
+            mended = better(&f->sources[k], s);
+        if (mended || arena_grow(r->m->arena, &v, r->ndamaged, &r->damaged_cap, sizeof *r->damaged, MAX_DAMAGED) < 0)
+            continue;
+        r->damaged = v;
+        r->damaged[r->ndamaged++] =
+            arena_printf(r->m->arena, SLICE_FMT "%s" SLICE_FMT "%s: %s", SLICE_ARG(s->ask), s->where.n ? " (" : "", SLICE_ARG(s->where),
+                         s->where.n ? ")" : "", s->why ? s->why : "not readable");
+    }
+}
+
+int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e)
+{
+    struct report_item *items;
+
+    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .m = m, .facts = m->facts};
+    if (match_run(m, &out->findings, e) < 0)
+        return e->code;
+    items = arena_array(m->arena, out->findings.n + 1, sizeof *items);
+    if (!items)
+        return err_set(e, VF_ELIMIT, "%s: more findings than there is room for", s->label);
+    out->items = items;
+    for (size_t i = 0; i < out->findings.n; i++) {
+        const struct finding *f = &out->findings.v[i];
+
+        items[i].finding = f;
+        about(out, &items[i]);
+        items[i].fixed_in = repaired_in(m, f->rule->when);
+        if (judge(out, &items[i]) < 0)
+            return err_set(e, VF_ELIMIT, "%s: more findings than there is room for", s->label);
+        if (finding_counts(f))
+            out->counts[f->severity]++;
+        out->unsure += f->result == TRI_UNKNOWN && !f->withheld_by && !f->superseded_by;
+        out->withheld += f->result == TRI_TRUE && (f->withheld_by || f->superseded_by);
+    }
+    strangers(out);
+    changes(out);
+    damages(out);
+    return 0;
+}

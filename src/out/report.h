@@ -1,0 +1,70 @@
+#ifndef VF_OUT_REPORT_H
+#define VF_OUT_REPORT_H
+
+#include "base/json.h"
+#include "core/gate.h"
+
+/*
+ * The report of one host: what was found, on what evidence, what to do, and, where nothing was found, what the silence rests on. report.c
+ * gathers it once; report_text.c and report_json.c only print.
+ */
+
+/* A label and a text about the subject of a finding, for people: "driver", "vmw_ahci 1.0.0-32vmw... (native)". */
+struct report_line {
+    const char *label, *text;
+};
+
+struct report_fix {
+    const struct fix *fix;
+    struct fix_check check;
+};
+
+struct report_item {
+    const struct finding *finding;
+    const struct report_line *about;
+    size_t nabout;
+    const struct report_fix *fixes;
+    const char *fixed_in; /* first release that no longer matches, with build and date; or NULL */
+};
+
+struct report {
+    const char *target;   /* as the user named it */
+    const char *label, *kind, *incomplete;
+    const struct match_ctx *m;
+    const struct facts *facts;
+    struct findings findings;
+    const struct report_item *items; /* one per finding, same order */
+    size_t counts[3];                /* findings that count, by severity */
+    size_t unsure, withheld;
+    const struct slice *strangers;   /* storage controllers and NICs that no rule knows: "vmhba1 8086:a182 vmw_ahci" */
+    size_t nstrangers;
+    const char *changed; /* newest VIB installation, image change, boot: one line, or NULL */
+    const char **damaged; /* answers that were cut, refused or unreadable: "ask (file): why" */
+    size_t ndamaged, damaged_cap;
+    size_t missing; /* asks that nobody answered */
+};
+
+struct report_source { /* what a target adds to facts and findings */
+    const char *target, *label, *kind, *incomplete;
+};
+
+int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e);
+
+struct report_style {
+    unsigned width, verbose;
+    const char *bold, *dim, *red, *yellow, *green, *none; /* escape sequences or empty */
+};
+
+void report_text(const struct report *r, const struct report_style *s, struct buf *out);
+/* docs/schema/scan.json: one member of "hosts". */
+struct js *report_json(const struct report *r);
+
+#define REPORT_JSON_VERSION 1 /* raised when a member goes or changes its meaning; additions keep it */
+
+/* "esxi release=\"6.5\" ..." for one step of a trace, and where its cell came from. In the arena. */
+const char *trace_text(const struct facts *f, const struct step_taken *s, struct arena *a);
+const char *trace_source(const struct facts *f, const struct value *v, struct arena *a);
+/* Does a step of the trace belong to the reasons for the result: decided cells only, no near misses. */
+bool trace_decides(const struct finding *f, const struct step_taken *s);
+
+#endif

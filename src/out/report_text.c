@@ -1,0 +1,401 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/opts.h"
+#include "out/report.h"
+
+#define LABEL_WIDTH 12u /* labels of a finding's lines, with the blank behind */
+#define INDENT      2u
+#define FEW         5u  /* of a long list, without -v */
+
+struct printing {
+    const struct report *r;
+    const struct report_style *s;
+    struct buf *out;
+};
+
+/* "  label       text wrapped", host-controlled text made safe. */
+static void line(const struct printing *p, const char *label, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static void line(const struct printing *p, const char *label, const char *fmt, ...)
+{
+    _cleanup_(buf_done) struct buf raw = BUF_INIT(64u << 10), safe = BUF_INIT(256u << 10);
+    unsigned at = INDENT + LABEL_WIDTH;
+    char text[8192];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    buf_addz(&raw, text);
+    buf_add_safe(&safe, buf_slice(&raw));
+    buf_printf(p->out, "%*s%s%-*s%s", INDENT, "", p->s->dim, (int)LABEL_WIDTH, label, p->s->none);
+    opts_wrap(p->out, buf_z(&safe), at, at, p->s->width);
+}
+
+/* A command stands as it is, on a line of its own, so that it can be copied. */
+static void command(const struct printing *p, const char *text)
+{
+    buf_printf(p->out, "%*s", INDENT + LABEL_WIDTH + 2, "");
+    buf_add_safe(p->out, slice_of(text));
+    buf_addc(p->out, '\n');
+}
+
+static const char *word(const struct printing *p, const struct finding *f, const char **style)
+{
+    static const char *const words[] = {"note", "WARNING", "CRITICAL"};
+
+    if (f->result == TRI_UNKNOWN) {
+        *style = p->s->dim;
+        return "unsure";
+    }
+    *style = f->severity == SEV_CRITICAL ? p->s->red : f->severity == SEV_WARNING ? p->s->yellow : p->s->green;
+    return words[f->severity];
+}
+
+/* --- one rule with all its subjects --- */
+
+struct group {
+    size_t first, n; /* items first .. of the same rule, collected in idx */
+    size_t idx[512];
+};
+
+static bool same_group(const struct finding *a, const struct finding *b)
+{
+    return a->rule == b->rule && a->result == b->result && a->severity == b->severity && a->withheld_by == b->withheld_by &&
+           a->superseded_by == b->superseded_by;
+}
+
+static const char *plural(const struct table *t)
+{
+    static const char *const words[][2] = {{"pci", "PCI functions"}, {"adapter", "adapters"}, {"device", "devices"}, {"nic", "NICs"}, {"vib", "VIBs"},
+                                           {"module", "modules"}, {"path", "paths"}, {"datastore", "datastores"}, {"nfs", "NFS mounts"},
+                                           {"vm", "machines"}, {"vmknic", "VMkernel ports"}, {"vswitch", "switches"}, {"gpu", "GPUs"},
+                                           {"nvme", "NVMe controllers"}, {"log", "log entries"}, {"setting", "settings"}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (slice_eqz(t->name, words[i][0]))
+            return words[i][1];
+    return "rows";
+}
+
+static void heading(const struct printing *p, const struct group *g)
+{
+    const struct finding *f = p->r->items[g->idx[0]].finding;
+    const struct table *t = &p->r->facts->schema->tables[f->row->table];
+    _cleanup_(buf_done) struct buf b = BUF_INIT(16384);
+    const char *style, *w = word(p, f, &style);
+
+    buf_printf(p->out, "%s%-*s%s", style, (int)(INDENT + LABEL_WIDTH), w, p->s->none);
+    if (g->n == 1 && f->row->key.n)
+        buf_add_safe(&b, f->row->key);
+    else if (g->n > 1)
+        buf_printf(&b, "%zu %s", g->n, plural(t));
+    if (b.n)
+        buf_addz(&b, ": ");
+    buf_add(&b, f->rule->title);
+    opts_wrap(p->out, buf_z(&b), INDENT + LABEL_WIDTH, INDENT + LABEL_WIDTH, p->s->width);
+}
+
+static void subjects(const struct printing *p, const struct group *g)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(64u << 10);
+    size_t most = p->s->verbose ? g->n : FEW;
+
+    if (g->n < 2)
+        return;
+    for (size_t i = 0; i < g->n && i < most; i++) {
+        buf_addz(&b, i ? ", " : "");
+        buf_add(&b, p->r->items[g->idx[i]].finding->row->key);
+    }
+    if (g->n > most)
+        buf_printf(&b, " and %zu more", g->n - most);
+    line(p, "where", "%s", buf_z(&b));
+}
+
+static void because(const struct printing *p, const struct finding *f)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(16384);
+    struct arena *a = p->r->m->arena;
+
+    for (size_t i = 0; i < f->ntrace; i++) {
+        const struct step_taken *s = &f->trace[i];
+        const char *from;
+
+        if (!trace_decides(f, s) || s->result != TRI_TRUE)
+            continue;
+        if (!p->s->verbose) {
+            const char *text = trace_text(p->r->facts, s, a);
+
+            if (!strstr(buf_z(&b), text)) /* from and before look at one cell */
+                buf_printf(&b, "%s%s", b.n ? "; " : "", text);
+            continue;
+        }
+        from = trace_source(p->r->facts, s->cell, a);
+        line(p, b.n ? "" : "because", "%s%s%s%s", trace_text(p->r->facts, s, a), from ? " (" : "", from ? from : "", from ? ")" : "");
+        b.n = 1;
+    }
+    if (!p->s->verbose && b.n)
+        line(p, "because", "%s", buf_z(&b));
+}
+
+/* Log rows that count as evidence, summed by kind; the device's own average makes latency lines relative. */
+static void evidence(const struct printing *p, const struct finding *f)
+{
+    const struct facts *facts = p->r->facts;
+    unsigned log = facts_table_index(facts, "log");
+    _cleanup_(buf_done) struct buf b = BUF_INIT(4096);
+    struct slice kinds[64];
+    int64_t counts[64], worst[64];
+    size_t n = 0;
+
+    switch (f->evidence) {
+    case EVIDENCE_NONE:
+        return;
+    case EVIDENCE_UNKNOWN:
+        if (facts_table(facts, log, NULL) == TS_UNKNOWN)
+            line(p, "evidence", "not collected: no log was read");
+        else
+            line(p, "evidence", "the log was read, but whether its lines concern this one cannot be told");
+        return;
+    case EVIDENCE_NOT_SEEN:
+        line(p, "evidence", "looked for in the log and not seen, so this is one step less severe");
+        return;
+    case EVIDENCE_SEEN:
+        break;
+    }
+    for (size_t i = 0; i < f->nevidence_trace; i++) {
+        const struct row *row = f->evidence_trace[i].row;
+        struct slice kind;
+        size_t k = 0;
+
+        if (!row || row->table != log || f->evidence_trace[i].result != TRI_TRUE || (i && f->evidence_trace[i - 1].row == row))
+            continue;
+        kind = facts_cell(facts, row, "kind")->s;
+        while (k < n && !slice_eq(kinds[k], kind))
+            k++;
+        if (k == 64)
+            continue;
+        if (k == n) {
+            kinds[n] = kind;
+            counts[n] = worst[n] = 0;
+            n++;
+        }
+        counts[k] += facts_cell(facts, row, "count")->i;
+        if (facts_cell(facts, row, "worst")->state == VS_KNOWN && facts_cell(facts, row, "worst")->i > worst[k])
+            worst[k] = facts_cell(facts, row, "worst")->i;
+    }
+    for (size_t k = 0; k < n; k++) {
+        buf_printf(&b, "%s%lld " SLICE_FMT, k ? ", " : "", (long long)counts[k], SLICE_ARG(kinds[k]));
+        if (worst[k])
+            buf_printf(&b, " (up to %lld ms)", (long long)(worst[k] / 1000));
+    }
+    line(p, "evidence", "confirmed by log lines: %s", n ? buf_z(&b) : "see vmkfit explain");
+}
+
+static void fix(const struct printing *p, const struct report_fix *x, unsigned number)
+{
+    char label[24];
+
+    (void)snprintf(label, sizeof label, "fix %u", number);
+    line(p, label, SLICE_FMT ", risk %s", SLICE_ARG(x->fix->id), risk_names[x->fix->risk]);
+    for (unsigned i = 0; i < x->fix->nadvise; i++)
+        line(p, "", SLICE_FMT, SLICE_ARG(x->fix->advise[i]));
+    if (x->fix->nactions == 0)
+        return;
+    if (x->check.state != GATE_OPEN) {
+        line(p, "", "%s", x->check.state == GATE_REFUSED ? "Not here, so no command is shown:" : "No command is shown until this is known:");
+        for (size_t i = 0; i < x->check.nreasons; i++)
+            line(p, "", "- %s", x->check.reasons[i]);
+        return;
+    }
+    for (size_t i = 0; i < x->check.ncommands; i++)
+        command(p, x->check.commands[i]);
+    for (size_t i = 0; i < x->check.nnotes; i++)
+        line(p, "", "- %s", x->check.notes[i]);
+    for (size_t i = 0; i < x->check.ncommands; i++)
+        if (x->check.undo[i])
+            line(p, i ? "" : "undo", "%s", x->check.undo[i]);
+}
+
+static void group_body(const struct printing *p, const struct group *g)
+{
+    const struct report_item *it = &p->r->items[g->idx[0]];
+    const struct finding *f = it->finding;
+    bool brief = f->severity == SEV_NOTE && !p->s->verbose;
+
+    subjects(p, g);
+    if (g->n == 1)
+        for (size_t i = 0; i < it->nabout; i++)
+            if (!brief)
+                line(p, it->about[i].label, "%s", it->about[i].text);
+    if (!brief)
+        because(p, f);
+    if (f->newer_than_list)
+        line(p, "why", "newer than every pair on the list of " SLICE_FMT "; nobody has validated it", SLICE_ARG(f->rule->reviewed));
+    else
+        line(p, "why", SLICE_FMT, SLICE_ARG(f->rule->why));
+    evidence(p, f);
+    if (it->fixed_in && !brief)
+        line(p, "fixed in", "%s", it->fixed_in);
+    for (unsigned i = 0; i < f->rule->nfixes && !brief; i++) /* the first subject's; its gates speak for the group where they are host-wide */
+        fix(p, &it->fixes[i], i + 1);
+    for (unsigned i = 0; i < f->rule->nhrefs && !brief; i++)
+        line(p, i ? "" : "see", SLICE_FMT, SLICE_ARG(f->rule->hrefs[i]));
+    if (f->withheld_by)
+        line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
+    if (f->superseded_by)
+        line(p, "replaced", "by " SLICE_FMT, SLICE_ARG(f->superseded_by->id));
+    line(p, "more", "vmkfit explain %s " SLICE_FMT "%s" SLICE_FMT, p->r->target, SLICE_ARG(f->rule->id), f->row->key.n ? " " : "",
+         SLICE_ARG(f->row->key));
+    buf_addc(p->out, '\n');
+}
+
+static void findings(const struct printing *p)
+{
+    const struct report *r = p->r;
+    bool *done = arena_array(r->m->arena, r->findings.n + 1, sizeof *done);
+    struct group g;
+
+    for (size_t i = 0; done && i < r->findings.n; i++) {
+        const struct finding *f = r->items[i].finding;
+
+        if (done[i] || f->result != TRI_TRUE || (!finding_counts(f) && !p->s->verbose))
+            continue;
+        g.n = 0;
+        for (size_t k = i; k < r->findings.n; k++)
+            if (!done[k] && same_group(f, r->items[k].finding)) {
+                done[k] = true;
+                if (g.n < sizeof g.idx / sizeof *g.idx)
+                    g.idx[g.n++] = k;
+            }
+        heading(p, &g);
+        group_body(p, &g);
+    }
+}
+
+/* Undetermined rules, one line a rule; the reason is what a person can act on. */
+static void unsure(const struct printing *p)
+{
+    const struct report *r = p->r;
+    bool *done = arena_array(r->m->arena, r->findings.n + 1, sizeof *done);
+    size_t shown = 0, rules = 0;
+
+    for (size_t i = 0; done && i < r->findings.n; i++) {
+        const struct finding *f = r->items[i].finding;
+        size_t n = 0;
+
+        if (done[i] || f->result != TRI_UNKNOWN || f->withheld_by || f->superseded_by)
+            continue;
+        for (size_t k = i; k < r->findings.n; k++)
+            if (r->items[k].finding->rule == f->rule && r->items[k].finding->result == TRI_UNKNOWN) {
+                done[k] = true;
+                n++;
+            }
+        rules++;
+        if (!p->s->verbose && shown == FEW)
+            continue;
+        shown++;
+        buf_printf(p->out, "%s%-*s%s", p->s->dim, (int)(INDENT + LABEL_WIDTH), "unsure", p->s->none);
+        {
+            _cleanup_(buf_done) struct buf b = BUF_INIT(4096), safe = BUF_INIT(16384);
+
+            buf_printf(&b, SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(f->rule->id), f->row->key.n ? ", " : "", SLICE_ARG(f->row->key));
+            if (n > 1)
+                buf_printf(&b, " and %zu more", n - 1);
+            buf_printf(&b, ": %s", f->why);
+            buf_add_safe(&safe, buf_slice(&b));
+            opts_wrap(p->out, buf_z(&safe), INDENT + LABEL_WIDTH, INDENT + LABEL_WIDTH, p->s->width);
+        }
+    }
+    if (rules > shown)
+        buf_printf(p->out, "%*sand %zu more rules (-v names them)\n", (int)(INDENT + LABEL_WIDTH), "", rules - shown);
+    if (rules)
+        buf_addc(p->out, '\n');
+}
+
+static struct slice text_of(const struct report *r, const char *table, const char *column)
+{
+    const struct row *row = facts_single(r->facts, table);
+    const struct table *t = &r->facts->schema->tables[row->table];
+
+    return value_text(&t->columns[table_column(t, slice_of(column))], facts_cell(r->facts, row, column), r->m->arena);
+}
+
+static void title(const struct printing *p)
+{
+    struct slice name = text_of(p->r, "host", "name"), release = text_of(p->r, "esxi", "release"), build = text_of(p->r, "esxi", "build");
+    struct slice version = text_of(p->r, "esxi", "version"), vendor = text_of(p->r, "host", "vendor"), model = text_of(p->r, "host", "model");
+    _cleanup_(buf_done) struct buf b = BUF_INIT(4096), safe = BUF_INIT(16384);
+
+    buf_add_safe(&safe, name.n ? name : slice_of(p->r->label));
+    buf_printf(p->out, "%s%s%s", p->s->bold, buf_z(&safe), p->s->none);
+    if (release.n || version.n)
+        buf_printf(&b, "  ESXi " SLICE_FMT, SLICE_ARG(release.n ? release : version));
+    else
+        buf_addz(&b, "  ESXi release unknown");
+    if (build.n)
+        buf_printf(&b, " (build " SLICE_FMT ")", SLICE_ARG(build));
+    if (model.n)
+        buf_printf(&b, "  " SLICE_FMT " " SLICE_FMT, SLICE_ARG(vendor), SLICE_ARG(model));
+    buf_add_safe(p->out, buf_slice(&b));
+    buf_printf(p->out, "\n%s", p->s->dim);
+    buf_add_safe(p->out, slice_of(p->r->label));
+    buf_printf(p->out, ", a %s%s\n", p->r->kind, p->s->none);
+    if (p->r->incomplete) {
+        buf_printf(p->out, "%sINCOMPLETE%s    ", p->s->red, p->s->none);
+        buf_add_safe(p->out, slice_of(p->r->incomplete));
+        buf_addc(p->out, '\n');
+    }
+    buf_addc(p->out, '\n');
+}
+
+/* What silence rests on: rules applied, strangers, changes, latency, gaps, what to run next. */
+static void foot(const struct printing *p)
+{
+    const struct report *r = p->r;
+    _cleanup_(buf_done) struct buf b = BUF_INIT(8192);
+    size_t most = p->s->verbose ? r->nstrangers : 4;
+
+    if (r->counts[2] + r->counts[1] == 0)
+        buf_printf(p->out, "%sNothing above a note.%s\n", p->s->green, p->s->none);
+    line(p, "rules", "%zu loaded, %zu applied to this host, %zu of them without a finding%s" SLICE_FMT, r->findings.rules, r->findings.applied,
+         r->findings.ok, r->m->rules->newest.n ? "; newest review " : "", SLICE_ARG(r->m->rules->newest));
+    if (r->withheld)
+        line(p, "withheld", "%zu finding%s that a guard or a better rule replaces (-v)", r->withheld, r->withheld == 1 ? "" : "s");
+    for (size_t i = 0; i < r->nstrangers && i < most; i++) {
+        buf_addz(&b, i ? "; " : "");
+        buf_add(&b, r->strangers[i]);
+    }
+    if (r->nstrangers > most)
+        buf_printf(&b, "; and %zu more", r->nstrangers - most);
+    if (r->nstrangers)
+        line(p, "no rule for", "%s", buf_z(&b));
+    if (r->changed)
+        line(p, "changed", "%s", r->changed);
+    line(p, "latency", "not measured: these answers hold no esxtop samples. On the host: esxtop, then u, and look at DAVG and KAVG");
+    if (r->ndamaged) {
+        line(p, "not read", "%zu answer%s refused, cut or unreadable%s", r->ndamaged, r->ndamaged == 1 ? "" : "s",
+             p->s->verbose || r->ndamaged <= FEW ? ":" : ", among them:");
+        for (size_t i = 0; i < r->ndamaged && (p->s->verbose || i < FEW); i++)
+            line(p, "", "- %s", r->damaged[i]);
+    }
+    if (r->missing)
+        line(p, "not there", "%zu of the questions that vmkfit asks had no answer here (vmkfit facts --source %s)", r->missing, r->target);
+    for (size_t i = 0; i < r->findings.n; i++)
+        if (finding_counts(r->items[i].finding)) {
+            line(p, "next", "vmkfit explain %s " SLICE_FMT, r->target, SLICE_ARG(r->items[i].finding->rule->id));
+            return;
+        }
+    line(p, "next", "vmkfit facts %s", r->target);
+}
+
+void report_text(const struct report *r, const struct report_style *s, struct buf *out)
+{
+    struct printing p = {r, s, out};
+
+    title(&p);
+    findings(&p);
+    unsure(&p);
+    foot(&p);
+}
