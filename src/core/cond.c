@@ -293,7 +293,7 @@ static bool count_row(void *ctx, const struct row *r)
     struct tally *t = ctx;
     size_t mark = t->ev->trace ? t->ev->trace->n : 0;
     enum tri one = test_row(t->ev, t->element, r);
-    bool many = t->element->scope == SCOPE_KEY || t->element->scope == SCOPE_ALL;
+    bool many = t->element->scope == SCOPE_KEY || t->element->scope == SCOPE_ALL || facts_count(t->ev->facts, t->element->table) > 8;
 
     t->yes += one == TRI_TRUE;
     t->open += one == TRI_UNKNOWN;

@@ -15,6 +15,13 @@ void derive_set(struct facts *f, const struct row *r, const char *column, struct
     r->cells[c] = v;
 }
 
+struct value derive_from(struct value v, const struct value *input)
+{
+    v.source = input->source;
+    v.line = input->line;
+    return v;
+}
+
 struct value derive_unknown(struct facts *f, const char *what, const struct value *from)
 {
     return value_unknown(arena_printf(f->arena, "%s: %s", what, from->why ? from->why : "not known"));
@@ -65,6 +72,16 @@ bool known_bool(const struct value *v, bool wanted)
 
 /* --- esxi --- */
 
+/* "6.5", "6.5u1", "8.0u3e"; from 9.0 on "9.0.1". */
+static struct slice release_name(const struct release *r, struct arena *a)
+{
+    const char letter[2] = {r->letter, '\0'};
+
+    if (r->update == 0)
+        return slice_of(arena_printf(a, "%d.%d%s", r->major, r->minor, letter));
+    return slice_of(arena_printf(a, "%d.%d%s%d%s", r->major, r->minor, r->major >= 9 ? "." : "u", r->update, letter));
+}
+
 static void derive_release(struct facts *f, const struct derive_env *env)
 {
     const struct row *r = facts_single(f, "esxi");
@@ -89,15 +106,9 @@ static void derive_release(struct facts *f, const struct derive_env *env)
     if (host.update < 0)
         derive_set(f, r, "release", value_unknown("neither the update level nor a build from which it follows is known"));
     else
-        derive_set(f, r, "release",
-                   value_slice(slice_of(host.major >= 9 && host.update
-                                            ? arena_printf(f->arena, "%d.%d.%d", host.major, host.minor, host.update)
-                                        : host.update ? arena_printf(f->arena, "%d.%du%d%.1s", host.major, host.minor, host.update,
-                                                                     host.letter ? &host.letter : "")
-                                                      : arena_printf(f->arena, "%d.%d%.1s", host.major, host.minor,
-                                                                     host.letter ? &host.letter : ""))));
+        derive_set(f, r, "release", derive_from(value_slice(release_name(&host, f->arena)), build->state == VS_KNOWN ? build : version));
     b = host.build ? builds_find(env->builds, host.build) : NULL;
-    derive_set(f, r, "released", b && b->date.n ? value_slice(b->date) : value_unknown("the build is not in the table of builds"));
+    derive_set(f, r, "released", b && b->date.n ? derive_from(value_slice(b->date), build) : value_unknown("the build is not in the table of builds"));
 }
 
 /* --- modules --- */
@@ -141,9 +152,9 @@ static struct value api_of(struct facts *f, const struct row *m)
     unsigned map = facts_table_index(f, "driver-map");
 
     if (names->state == VS_KNOWN)
-        return value_slice(slice_find(names->s, 0, "driverAPI") != SIZE_MAX ? SLICE_LIT("vmklinux") : SLICE_LIT("native"));
+        return derive_from(value_slice(slice_find(names->s, 0, "driverAPI") != SIZE_MAX ? SLICE_LIT("vmklinux") : SLICE_LIT("native")), names);
     if (version->state == VS_KNOWN && slice_starts(version->s, "Version "))
-        return value_slice(SLICE_LIT("vmklinux"));
+        return derive_from(value_slice(SLICE_LIT("vmklinux")), version);
     if (f->release.major >= 7) /* vmklinux was removed in 7.0 (KB 78389) */
         return value_slice(SLICE_LIT("native"));
     for (size_t i = 0; i < facts_count(f, map); i++) {
@@ -151,7 +162,7 @@ static struct value api_of(struct facts *f, const struct row *m)
         const struct value *kind = facts_cell(f, r, "kind");
 
         if (slice_eq(facts_cell(f, r, "driver")->s, m->key) && kind->state == VS_KNOWN)
-            return value_slice(slice_eqz(kind->s, "linux") ? SLICE_LIT("vmklinux") : SLICE_LIT("native"));
+            return derive_from(value_slice(slice_eqz(kind->s, "linux") ? SLICE_LIT("vmklinux") : SLICE_LIT("native")), kind);
     }
     return value_unknown("neither its name spaces nor its map files were read");
 }
@@ -173,7 +184,7 @@ void derive_modules(struct facts *f)
         if (carrier && facts_cell(f, carrier, "version")->state == VS_KNOWN)
             derive_set(f, m, "driver-version", *facts_cell(f, carrier, "version"));
         else if (version->state == VS_KNOWN)
-            derive_set(f, m, "driver-version", value_slice(version_undecorated(version->s)));
+            derive_set(f, m, "driver-version", derive_from(value_slice(version_undecorated(version->s)), version));
         else
             derive_set(f, m, "driver-version", derive_unknown(f, "VIB", &vib));
         derive_set(f, m, "api", api_of(f, m));
@@ -187,7 +198,7 @@ void derive_modules(struct facts *f)
 
             m = v->state == VS_KNOWN ? facts_find(f, facts_table_index(f, "module"), v->s) : NULL;
             if (m)
-                derive_set(f, m, "in-use", value_bool(true));
+                derive_set(f, m, "in-use", derive_from(value_bool(true), v));
         }
     }
     for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
@@ -197,9 +208,9 @@ void derive_modules(struct facts *f)
         if (known_bool(facts_cell(f, m, "in-use"), false) && facts_table(f, facts_table_index(f, "adapter"), &why) != TS_COMPLETE)
             derive_set(f, m, "in-use", value_unknown(arena_printf(f->arena, "adapter list: %s", why)));
         if (known_bool(enabled, true) || known_bool(loaded, false) || known_bool(facts_cell(f, m, "in-use"), false))
-            derive_set(f, m, "change-pending", value_bool(false));
+            derive_set(f, m, "change-pending", derive_from(value_bool(false), enabled));
         else if (known_bool(enabled, false) && known_bool(loaded, true) && known_bool(facts_cell(f, m, "in-use"), true))
-            derive_set(f, m, "change-pending", value_bool(true));
+            derive_set(f, m, "change-pending", derive_from(value_bool(true), enabled));
         else
             derive_set(f, m, "change-pending",
                        derive_unknown(f, "module list", enabled->state != VS_KNOWN ? enabled : loaded));
@@ -226,7 +237,7 @@ static struct value boot_device(struct facts *f)
         }
     }
     if (hit)
-        return value_slice(hit->key);
+        return derive_from(value_slice(hit->key), facts_cell(f, hit, "boot"));
     if (facts_table(f, facts_table_index(f, "device"), &why) != TS_COMPLETE)
         return value_unknown(arena_printf(f->arena, "device list: %s", why));
     if (undecided)
@@ -242,14 +253,14 @@ static struct value reboot_pending(struct facts *f)
     const char *why;
 
     if (staged->state == VS_KNOWN)
-        return value_bool(true);
+        return derive_from(value_bool(true), staged);
     if (staged->state == VS_UNKNOWN)
         open = staged;
     for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
         const struct value *p = facts_cell(f, m, "change-pending");
 
         if (known_bool(p, true))
-            return value_bool(true);
+            return derive_from(value_bool(true), p);
         if (p->state != VS_KNOWN)
             open = p;
     }
@@ -267,7 +278,7 @@ void derive_host(struct facts *f, const struct derive_env *env)
     bool vsan = false;
 
     (void)env;
-    derive_set(f, h, "uptime-days", uptime->state == VS_KNOWN ? value_int(uptime->i / 86400) : derive_unknown(f, "uptime", uptime));
+    derive_set(f, h, "uptime-days", uptime->state == VS_KNOWN ? derive_from(value_int(uptime->i / 86400), uptime) : derive_unknown(f, "uptime", uptime));
     derive_set(f, h, "boot-device", boot_device(f));
     device = facts_ref(f, h, "boot-device");
     if (!device) {
@@ -279,7 +290,7 @@ void derive_host(struct facts *f, const struct derive_env *env)
         const struct value *adapters = facts_cell(f, device, "adapters"), *usb = facts_cell(f, device, "usb");
 
         derive_set(f, h, "boot-adapter",
-                   adapters->state == VS_KNOWN && adapters->nlist ? value_slice(adapters->list[0])
+                   adapters->state == VS_KNOWN && adapters->nlist ? derive_from(value_slice(adapters->list[0]), adapters)
                                                                   : derive_unknown(f, "paths of the boot device", adapters));
         derive_set(f, h, "boot-usb",
                    usb->state == VS_KNOWN ? *usb
@@ -303,7 +314,7 @@ void derive_host(struct facts *f, const struct derive_env *env)
         const struct value *b = facts_cell(f, h, "boot-adapter");
 
         derive_set(f, r, "boots", b->state == VS_UNKNOWN ? derive_unknown(f, "boot device", b)
-                                                         : value_bool(b->state == VS_KNOWN && slice_eq(b->s, r->key)));
+                                                         : derive_from(value_bool(b->state == VS_KNOWN && slice_eq(b->s, r->key)), b));
     }
 }
 

@@ -18,6 +18,8 @@ void derive_all(struct facts *f, const struct derive_env *env);
 
 /* For the parts of derive_*.c: set a derived cell by column name. */
 void derive_set(struct facts *f, const struct row *r, const char *column, struct value v);
+/* The value, said to come from where the input it follows from came: so that "explain" can name command, file and line. */
+struct value derive_from(struct value v, const struct value *input);
 /* Unknown, with the reason of the value it depends on. */
 struct value derive_unknown(struct facts *f, const char *what, const struct value *from);
 /* Rows of a table as loop: for (i = 0; (r = derive_row(f, "path", i)); i++). */

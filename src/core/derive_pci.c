@@ -165,9 +165,9 @@ static void claim(struct facts *f, const struct row *r)
     if (driver.state == VS_KNOWN && module->state == VS_UNKNOWN)
         derive_set(f, r, "module", driver);
     if (driver.state == VS_KNOWN || known_text(owner, "VM Passthru") || known_bool(passthru, true))
-        derive_set(f, r, "claimed", value_bool(true));
+        derive_set(f, r, "claimed", derive_from(value_bool(true), driver.state == VS_KNOWN ? &driver : owner));
     else if (module->state == VS_ABSENT && !user && (complete || alias->state == VS_ABSENT))
-        derive_set(f, r, "claimed", value_bool(false));
+        derive_set(f, r, "claimed", derive_from(value_bool(false), module));
     else
         derive_set(f, r, "claimed", derive_unknown(f, "module", module));
     m = driver.state == VS_KNOWN ? facts_find(f, facts_table_index(f, "module"), driver.s) : NULL;
@@ -189,10 +189,10 @@ static void identify(struct facts *f, const struct row *r, const struct derive_e
         derive_set(f, r, "id", derive_unknown(f, "vendor and device id", v->state != VS_KNOWN ? v : d));
     else
         derive_set(f, r, "id",
-                   value_slice(slice_of(sv->state == VS_KNOWN && sd->state == VS_KNOWN
+                   derive_from(value_slice(slice_of(sv->state == VS_KNOWN && sd->state == VS_KNOWN
                                             ? arena_printf(f->arena, SLICE_FMT ":" SLICE_FMT ":" SLICE_FMT ":" SLICE_FMT, SLICE_ARG(v->s),
                                                            SLICE_ARG(d->s), SLICE_ARG(sv->s), SLICE_ARG(sd->s))
-                                            : arena_printf(f->arena, SLICE_FMT ":" SLICE_FMT, SLICE_ARG(v->s), SLICE_ARG(d->s)))));
+                                            : arena_printf(f->arena, SLICE_FMT ":" SLICE_FMT, SLICE_ARG(v->s), SLICE_ARG(d->s)))), v));
     if (dn->state == VS_KNOWN)
         name = vn->state == VS_KNOWN && !slice_starts(dn->s, vn->s.p)
                    ? slice_of(arena_printf(f->arena, SLICE_FMT " " SLICE_FMT, SLICE_ARG(vn->s), SLICE_ARG(dn->s)))

@@ -35,7 +35,7 @@ static void count_paths(struct facts *f, const struct row *r, const char *by)
     bool device = strcmp(by, "device") == 0, vague = false;
     int64_t all = 0, active = 0, dead = 0;
     struct texts adapters = {0};
-    struct value transport = {0};
+    struct value transport = {0}, seen = {0};
     const struct row *p;
     bool mixed = false;
 
@@ -44,7 +44,8 @@ static void count_paths(struct facts *f, const struct row *r, const char *by)
 
         if (!names(facts_cell(f, p, by), r->key))
             continue;
-        all++;
+        if (all++ == 0 || known_text(state, "dead"))
+            seen = *state;
         active += known_text(state, "active");
         dead += known_text(state, "dead");
         vague |= state->state != VS_KNOWN;
@@ -64,10 +65,12 @@ static void count_paths(struct facts *f, const struct row *r, const char *by)
             derive_set(f, r, "active-paths", none);
         }
     } else {
-        derive_set(f, r, "dead-paths", vague ? value_unknown("the state of a path is not known") : value_int(dead));
+        derive_set(f, r, "dead-paths", vague ? value_unknown("the state of a path is not known")
+                                               : derive_from(value_int(dead), &seen));
         if (device) {
-            derive_set(f, r, "paths", value_int(all));
-            derive_set(f, r, "active-paths", vague ? value_unknown("the state of a path is not known") : value_int(active));
+            derive_set(f, r, "paths", derive_from(value_int(all), &seen));
+            derive_set(f, r, "active-paths", vague ? value_unknown("the state of a path is not known")
+                                                   : derive_from(value_int(active), &seen));
         }
     }
     if (device) {
@@ -120,7 +123,7 @@ static struct value rr_iops(struct facts *f, const struct row *d)
         return value_unknown("no iops= in the policy's configuration");
     for (at += 5; at < config->s.n && config->s.p[at] >= '0' && config->s.p[at] <= '9' && n < 1000000000; at++)
         n = n * 10 + (uint64_t)(config->s.p[at] - '0');
-    return value_int((int64_t)n);
+    return derive_from(value_int((int64_t)n), config);
 }
 
 static void derive_devices(struct facts *f)
@@ -191,7 +194,7 @@ static void derive_datastores(struct facts *f)
                 texts_add(&machines, x->key, f->arena);
         derive_set(f, d, "machines", gathered(f, &machines, "vm"));
         if (size->state == VS_KNOWN && room->state == VS_KNOWN && size->i > 0 && room->i >= 0 && room->i <= size->i)
-            derive_set(f, d, "free-percent", value_int((int64_t)((double)room->i * 100.0 / (double)size->i)));
+            derive_set(f, d, "free-percent", derive_from(value_int((int64_t)((double)room->i * 100.0 / (double)size->i)), room));
         else
             derive_set(f, d, "free-percent", derive_unknown(f, "size or free", size->state != VS_KNOWN ? size : room));
     }

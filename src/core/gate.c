@@ -246,6 +246,12 @@ static bool takes_back(const struct match_ctx *m, const struct action *a, struct
     return strcmp(a->name, "module-enable") == 0 && known_bool(cell(m, r, "change-pending"), true);
 }
 
+/* From 7.0 on the inverse of enabling a driver is a command that costs the host its disks: it is not put before anybody's eyes. */
+static bool shows_undo(const struct match_ctx *m, const struct action *a)
+{
+    return a->undo && !(strcmp(a->name, "module-enable") == 0 && m->facts->release.major >= 7);
+}
+
 /* What must be in order before anything is saved for the next boot. */
 static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_check *c)
 {
@@ -304,13 +310,13 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
         action_command(a, values, &b);
         out->commands[out->ncommands] = arena_dup(m->arena, buf_slice(&b)).p;
         buf_reset(&b);
-        if (a->undo) {
+        if (shows_undo(m, a)) {
             struct action inverse = *a;
 
             inverse.command = a->undo;
             action_command(&inverse, values, &b);
         }
-        out->undo[out->ncommands++] = a->undo ? arena_dup(m->arena, buf_slice(&b)).p : NULL;
+        out->undo[out->ncommands++] = b.n ? arena_dup(m->arena, buf_slice(&b)).p : NULL;
     }
     if (boot) {
         gate_next_boot(m, back, out);
