@@ -365,6 +365,11 @@ static enum tri eval_rows(const struct eval *ev, const struct cond *c, const str
     bool closed;
     enum tri result;
 
+    if (c->kind == COND_NONE && element->kind == COND_SAME) { /* not all of them agree */
+        result = tri_not(cond_eval(ev, element, subject));
+        note(ev, (struct step_taken){.cond = c, .result = result});
+        return result;
+    }
     cond_rows(ev->facts, element, subject, c->kind == COND_SAME ? compare_row : count_row, &t, &closed, &why);
     result = quantify(c, &t, closed);
     if (result == TRI_UNKNOWN && !closed)

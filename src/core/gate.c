@@ -252,6 +252,32 @@ static bool shows_undo(const struct match_ctx *m, const struct action *a)
     return a->undo && !(strcmp(a->name, "module-enable") == 0 && m->facts->release.major >= 7);
 }
 
+/* Is the module already as the action would set it? Then there is nothing to do, and nothing to undo. */
+static bool already(const struct match_ctx *m, const struct action *a, struct slice module)
+{
+    const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "module"), module);
+    bool enable = strcmp(a->name, "module-enable") == 0;
+
+    return (enable || strcmp(a->name, "module-disable") == 0) && known_bool(cell(m, r, "enabled"), enable);
+}
+
+static void add_command(const struct match_ctx *m, const struct action *a, const struct slice *values, struct fix_check *out)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(4096);
+    struct action inverse = *a;
+
+    action_command(a, values, &b);
+    out->commands[out->ncommands] = arena_dup(m->arena, buf_slice(&b)).p;
+    out->undo[out->ncommands] = NULL;
+    if (shows_undo(m, a)) {
+        buf_reset(&b);
+        inverse.command = a->undo;
+        action_command(&inverse, values, &b);
+        out->undo[out->ncommands] = arena_dup(m->arena, buf_slice(&b)).p;
+    }
+    out->ncommands++;
+}
+
 /* What must be in order before anything is saved for the next boot. */
 static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_check *c)
 {
@@ -296,27 +322,20 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
     for (unsigned i = 0; i < fix->nactions; i++) {
         const struct action *a = fix->actions[i].action;
         struct slice values[ACTION_MAX_ARGS] = {{NULL, 0}};
-        _cleanup_(buf_done) struct buf b = BUF_INIT(4096);
 
         for (unsigned k = 0; k < ACTION_MAX_ARGS && a->args[k].name; k++)
             values[k] = argument(m, f, a, k, fix->actions[i].values[k], out);
-        back &= takes_back(m, a, values[0]);
         if (strcmp(a->name, "module-disable") == 0)
             gate_module_disable(m, fix, values[0], out);
         if (strncmp(a->name, "module-", 7) == 0)
             gate_module_known(m, values[0], out);
-        if (strcmp(a->effect, "at the next boot") == 0)
-            boot = true;
-        action_command(a, values, &b);
-        out->commands[out->ncommands] = arena_dup(m->arena, buf_slice(&b)).p;
-        buf_reset(&b);
-        if (shows_undo(m, a)) {
-            struct action inverse = *a;
-
-            inverse.command = a->undo;
-            action_command(&inverse, values, &b);
+        if (already(m, a, values[0])) {
+            warn(out, SLICE_FMT " is already %s", SLICE_ARG(values[0]), strcmp(a->name, "module-enable") == 0 ? "enabled" : "disabled");
+            continue;
         }
-        out->undo[out->ncommands++] = b.n ? arena_dup(m->arena, buf_slice(&b)).p : NULL;
+        back &= takes_back(m, a, values[0]);
+        boot |= strcmp(a->effect, "at the next boot") == 0;
+        add_command(m, a, values, out);
     }
     if (boot) {
         gate_next_boot(m, back, out);

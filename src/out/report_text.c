@@ -62,7 +62,7 @@ struct group {
 
 static bool same_group(const struct finding *a, const struct finding *b)
 {
-    return a->rule == b->rule && a->result == b->result && a->severity == b->severity && a->withheld_by == b->withheld_by &&
+    return a->rule == b->rule && a->result == b->result && a->severity == b->severity && a->evidence == b->evidence && a->withheld_by == b->withheld_by &&
            a->superseded_by == b->superseded_by;
 }
 
@@ -199,6 +199,9 @@ static void fix(const struct printing *p, const struct report_fix *x, unsigned n
 
     (void)snprintf(label, sizeof label, "fix %u", number);
     line(p, label, SLICE_FMT ", risk %s", SLICE_ARG(x->fix->id), risk_names[x->fix->risk]);
+    if (x->fix->nactions && x->check.state == GATE_OPEN)
+        for (size_t i = 0; i < x->check.ncommands; i++)
+            command(p, x->check.commands[i]);
     for (unsigned i = 0; i < x->fix->nadvise; i++)
         line(p, "", SLICE_FMT, SLICE_ARG(x->fix->advise[i]));
     if (x->fix->nactions == 0)
@@ -209,8 +212,6 @@ static void fix(const struct printing *p, const struct report_fix *x, unsigned n
             line(p, "", "- %s", x->check.reasons[i]);
         return;
     }
-    for (size_t i = 0; i < x->check.ncommands; i++)
-        command(p, x->check.commands[i]);
     for (size_t i = 0; i < x->check.nnotes; i++)
         line(p, "", "- %s", x->check.notes[i]);
     for (size_t i = 0; i < x->check.ncommands; i++)
