@@ -90,26 +90,6 @@ const char *buf_z(struct buf *b)
     return b->p;
 }
 
-/* Bytes of the UTF-8 character at the start of s, and its code point; 0 when it is not valid UTF-8. */
-static size_t utf8_char(struct slice s, uint32_t *cp)
-{
-    unsigned char c = (unsigned char)s.p[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
-    uint32_t v = n == 1 ? c : n == 2 ? c & 0x1fu : n == 3 ? c & 0xfu : c & 7u;
-
-    if (n == 0 || n > s.n)
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if (((unsigned char)s.p[i] & 0xc0) != 0x80)
-            return 0;
-        v = v << 6 | ((unsigned char)s.p[i] & 0x3fu);
-    }
-    if ((n == 3 && v < 0x800) || (n == 4 && (v < 0x10000 || v > 0x10ffff)) || (v >= 0xd800 && v < 0xe000))
-        return 0;
-    *cp = v;
-    return n;
-}
-
 static bool hidden(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x200b && cp <= 0x200f) ||
@@ -118,16 +98,20 @@ static bool hidden(uint32_t cp)
 
 void buf_add_safe(struct buf *b, struct slice s)
 {
-    while (s.n) {
+    while (s.n && !b->cut) {
         uint32_t cp;
-        size_t n = utf8_char(s, &cp);
+        char shown[8];
+        size_t n = slice_utf8(s, &cp);
+        struct slice piece = slice_cut(s, 0, n);
 
-        if (n && !hidden(cp)) {
-            buf_add(b, slice_cut(s, 0, n));
-            s = slice_from(s, n);
-        } else {
-            buf_printf(b, "\\x%02x", (unsigned char)s.p[0]);
-            s = slice_from(s, 1);
+        if (n == 0 || hidden(cp)) {
+            n = 1;
+            piece = (struct slice){shown, (size_t)snprintf(shown, sizeof shown, "\\x%02x", (unsigned char)s.p[0])};
         }
+        if (piece.n > b->max - b->n) /* half a character would be completed by what follows it on the screen */
+            b->cut = true;
+        else
+            buf_add(b, piece);
+        s = slice_from(s, n);
     }
 }

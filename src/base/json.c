@@ -37,11 +37,12 @@ struct js *js_text(struct slice s)
 
     if (v)
         return own(v);
-    for (size_t i = 0; i < s.n; i++) { /* not UTF-8: every byte that is not ASCII becomes U+FFFD */
-        if ((unsigned char)s.p[i] < 0x80)
-            buf_addc(&clean, s.p[i]);
-        else
-            buf_addz(&clean, "\xef\xbf\xbd");
+    while (s.n) {
+        uint32_t cp;
+        size_t n = slice_utf8(s, &cp);
+
+        buf_add(&clean, n ? slice_cut(s, 0, n) : SLICE_LIT("\xef\xbf\xbd"));
+        s = slice_from(s, n ? n : 1);
     }
     v = json_stringn(clean.n ? clean.p : "", clean.n);
     buf_done(&clean);

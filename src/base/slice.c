@@ -41,7 +41,7 @@ size_t slice_find(struct slice s, size_t from, const char *needle)
 
     if (from > s.n || n > s.n - from)
         return SIZE_MAX;
-    hit = memmem(s.p + from, s.n - from, needle, n);
+    hit = s.n ? memmem(s.p + from, s.n - from, needle, n) : NULL;
     return hit ? (size_t)(hit - s.p) : SIZE_MAX;
 }
 
@@ -68,14 +68,22 @@ bool slice_next_line(struct slice *rest, struct slice *line, bool *ended)
     return true;
 }
 
+/* NUL is none of them. */
+static bool among(const char *seps, char c)
+{
+    while (*seps && *seps != c)
+        seps++;
+    return *seps != '\0';
+}
+
 bool slice_next_word(struct slice *rest, const char *seps, struct slice *word)
 {
     size_t i = 0, start;
 
-    while (i < rest->n && strchr(seps, rest->p[i]) && rest->p[i])
+    while (i < rest->n && among(seps, rest->p[i]))
         i++;
     start = i;
-    while (i < rest->n && (!rest->p[i] || !strchr(seps, rest->p[i])))
+    while (i < rest->n && !among(seps, rest->p[i]))
         i++;
     *word = slice_cut(*rest, start, i - start);
     *rest = slice_from(*rest, i);
@@ -130,6 +138,25 @@ unsigned slice_distance(struct slice a, struct slice b)
             d[i][j] = best;
         }
     return d[a.n][b.n];
+}
+
+size_t slice_utf8(struct slice s, uint32_t *cp)
+{
+    unsigned char c = s.n ? (unsigned char)s.p[0] : 0xff;
+    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    uint32_t v = n == 1 ? c : n == 2 ? c & 0x1fu : n == 3 ? c & 0xfu : c & 7u;
+
+    if (n == 0 || n > s.n)
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)s.p[i] & 0xc0) != 0x80)
+            return 0;
+        v = v << 6 | ((unsigned char)s.p[i] & 0x3fu);
+    }
+    if ((n == 3 && v < 0x800) || (n == 4 && (v < 0x10000 || v > 0x10ffff)) || (v >= 0xd800 && v < 0xe000))
+        return 0;
+    *cp = v;
+    return n;
 }
 
 static int digit(char c)

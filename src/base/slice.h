@@ -26,7 +26,9 @@ static inline struct slice slice_of(const char *z)
 
 static inline struct slice slice_from(struct slice s, size_t at)
 {
-    return at >= s.n ? (struct slice){s.p + s.n, 0} : (struct slice){s.p + at, s.n - at};
+    if (at >= s.n)
+        at = s.n;
+    return (struct slice){s.p ? s.p + at : NULL, s.n - at};
 }
 
 static inline struct slice slice_cut(struct slice s, size_t at, size_t len)
@@ -50,13 +52,13 @@ static inline bool slice_eqz(struct slice a, const char *z)
 static inline bool slice_starts(struct slice s, const char *z)
 {
     size_t n = strlen(z);
-    return s.n >= n && memcmp(s.p, z, n) == 0;
+    return s.n >= n && (n == 0 || memcmp(s.p, z, n) == 0);
 }
 
 static inline bool slice_ends(struct slice s, const char *z)
 {
     size_t n = strlen(z);
-    return s.n >= n && memcmp(s.p + s.n - n, z, n) == 0;
+    return s.n >= n && (n == 0 || memcmp(s.p + s.n - n, z, n) == 0);
 }
 
 /* ASCII only: the field's own words are ASCII, and the locale must not change a verdict. */
@@ -86,6 +88,9 @@ bool slice_glob(struct slice pattern, struct slice text);
 
 /* Length of the edit path between two words (insert, delete, replace, swap), for "did you mean"; capped at 99. */
 unsigned slice_distance(struct slice a, struct slice b);
+
+/* Bytes of the UTF-8 character at the start of s, and its code point; 0 when there is no valid one. */
+size_t slice_utf8(struct slice s, uint32_t *cp);
 
 /*
  * Numbers, whole text only: no sign for the unsigned form, no blanks, no trailing text, no overflow.

@@ -36,6 +36,29 @@ static void on_error(void *ctx, xmlErrorPtr error)
     x->error_line = error->line > 0 ? (uint32_t)error->line : 0;
 }
 
+/* End of the markup that begins at lt: of a comment, a CDATA section, an instruction, else the '>' outside quotes. SIZE_MAX: there is none. */
+static size_t markup_end(struct slice in, size_t lt, bool *tag)
+{
+    static const char *const forms[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
+    struct slice rest = slice_from(in, lt);
+    char quote = '\0';
+
+    *tag = false;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (slice_starts(rest, forms[i][0]))
+            return slice_find(in, lt + strlen(forms[i][0]), forms[i][1]);
+    *tag = true;
+    for (size_t i = lt; i < in.n; i++) {
+        if (quote ? in.p[i] == quote : in.p[i] == '"' || in.p[i] == '\'')
+            quote = quote ? '\0' : in.p[i];
+        else if (!quote && in.p[i] == '>')
+            return i;
+        if (i - lt > MAX_TAG_BYTES)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 static int refuse(struct slice in, struct err *e)
 {
     size_t at = 0, lt = 0;
@@ -49,9 +72,10 @@ static int refuse(struct slice in, struct err *e)
     if (slice_find(in, 0, "<!DOCTYPE") != SIZE_MAX)
         return err_set(e, VF_EFORMAT, "XML with a document type declaration is refused");
     while ((lt = slice_find_char(in, lt, '<')) != SIZE_MAX) {
-        size_t gt = slice_find_char(in, lt, '>');
+        bool tag;
+        size_t gt = markup_end(in, lt, &tag);
 
-        if ((gt == SIZE_MAX ? in.n : gt) - lt > MAX_TAG_BYTES)
+        if (tag && (gt == SIZE_MAX ? in.n : gt) - lt > MAX_TAG_BYTES)
             return err_set(e, VF_ELIMIT, "XML tag longer than %u bytes is refused", MAX_TAG_BYTES);
         if (gt == SIZE_MAX)
             break;

@@ -16,7 +16,7 @@ const struct opt cli_options[] = {
     {"data", 0, OPT_TEXT, offsetof(struct cli, data), "DIR", "folder that holds probes/ and rules/", NULL},
     {"color", 0, OPT_CHOICE, offsetof(struct cli, color), NULL,
      "colour: auto (on a terminal, unless NO_COLOR is set), always or never", color_words},
-    {"verbose", 'v', OPT_COUNT, offsetof(struct cli, verbose), NULL, "tell reasons and sources; -vv still more", NULL},
+    {"verbose", 'v', OPT_COUNT, offsetof(struct cli, verbose), NULL, "tell reasons and sources", NULL},
     {"help", 'h', OPT_FLAG, offsetof(struct cli, help), NULL, "show help, examples first", NULL},
     {0},
 };

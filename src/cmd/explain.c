@@ -98,7 +98,7 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct r
     }
     buf_addc(out, '\n');
     print_trace(r, m->facts, " conditions", x.trace, x.ntrace, out);
-    if (r->rule->nevidence && when != TRI_FALSE) {
+    if (r->rule->nevidence && x.result != TRI_FALSE) {
         buf_printf(out, " evidence %s\n", seen[x.evidence]);
         print_trace(r, m->facts, "", x.evidence_trace, x.nevidence_trace < 40 || r->c->verbose ? x.nevidence_trace : 40, out);
         if (x.nevidence_trace > 40 && !r->c->verbose)

@@ -89,15 +89,10 @@ static void add_type(struct buf *out, const struct schema *s, const struct colum
         buf_printf(out, "; merged by %s", merges[c->merge]);
 }
 
-static void add_bind(struct buf *out, const struct bind *b)
+static void add_keys(struct buf *out, struct slice rest)
 {
-    struct slice rest = b->keys, key;
+    struct slice key;
 
-    if (b->constant.n) {
-        buf_addz(out, "always ");
-        code(out, b->constant);
-        return;
-    }
     for (bool first = true; slice_next_word(&rest, "|", &key); first = false) {
         buf_addz(out, first ? "" : " or ");
         if (slice_eqz(key, "{}"))
@@ -106,6 +101,20 @@ static void add_bind(struct buf *out, const struct bind *b)
             buf_addz(out, "the entry's heading");
         else
             code(out, key);
+    }
+}
+
+static void add_bind(struct buf *out, const struct bind *b)
+{
+    if (b->constant.n) {
+        buf_addz(out, "always ");
+        code(out, b->constant);
+        return;
+    }
+    add_keys(out, b->keys);
+    if (b->otherwise.n) {
+        buf_addz(out, ", where that is none ");
+        add_keys(out, b->otherwise);
     }
 }
 

@@ -24,6 +24,19 @@ static struct slice after_last(struct slice s, char c)
     return s;
 }
 
+/* One word that begins with a letter or '%' and holds no digits: in "1,024", "39.5C" and "12:30" the number is not over. */
+static bool is_unit(struct slice s)
+{
+    unsigned char first = s.n ? (unsigned char)s.p[0] : 'x';
+
+    if (!((first | 0x20) >= 'a' && (first | 0x20) <= 'z') && first != '%' && first < 0x80)
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == ' ' || (s.p[i] >= '0' && s.p[i] <= '9'))
+            return false;
+    return true;
+}
+
 static struct slice leading_number(struct slice s)
 {
     size_t n = s.n && s.p[0] == '-' ? 1 : 0;
@@ -34,8 +47,8 @@ static struct slice leading_number(struct slice s)
     else
         while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
             n++;
-    /* the unit is one word, perhaps glued to the number; anything longer is not a number with a unit */
-    return slice_find_char(slice_trim(slice_from(s, n)), 0, ' ') == SIZE_MAX ? slice_cut(s, 0, n) : (struct slice){s.p, 0};
+    /* the unit may be glued to the number; what is no unit is more of a number that we do not understand */
+    return is_unit(slice_trim(slice_from(s, n))) ? slice_cut(s, 0, n) : (struct slice){s.p, 0};
 }
 
 static struct slice hex_uuid(struct slice s, struct arena *a)
@@ -86,10 +99,12 @@ static struct slice mebibytes(struct slice s, struct arena *a)
 
     if (num_parse_u64(number, &v) < 0)
         return (struct slice){NULL, 0};
-    if (slice_ieq(unit, SLICE_LIT("GB")) || slice_ieq(unit, SLICE_LIT("GiB")))
-        v *= 1024;
-    else if (unit.n && !slice_ieq(unit, SLICE_LIT("MB")) && !slice_ieq(unit, SLICE_LIT("MiB")))
+    if (slice_ieq(unit, SLICE_LIT("GB")) || slice_ieq(unit, SLICE_LIT("GiB"))) {
+        if (__builtin_mul_overflow(v, 1024u, &v))
+            return (struct slice){NULL, 0};
+    } else if (unit.n && !slice_ieq(unit, SLICE_LIT("MB")) && !slice_ieq(unit, SLICE_LIT("MiB"))) {
         return (struct slice){NULL, 0};
+    }
     return slice_of(arena_printf(a, "%llu", (unsigned long long)v));
 }
 
@@ -135,8 +150,8 @@ static struct slice extract(enum take take, struct slice s, struct arena *a, boo
     case TAKE_AFTER_COLON:
         return slice_trim(after_last(s, ':'));
     case TAKE_CLASS:
-        if (slice_starts(s, "0x"))
-            return slice_cut(s, 0, 6);
+        if (slice_starts(s, "0x")) /* 0x0106, or with the programming interface 0x010601 */
+            return slice_cut(s, 0, s.n == 8 ? 6 : s.n > 6 ? 0 : s.n);
         at = s.n >= 4 && num_parse_hex(slice_cut(s, 0, 4), 4, &v) == 0 ? 4 : 0;
         return slice_cut(s, 0, s.n == 4 || s.n == 6 ? at : s.n);
     case TAKE_LOWER:
@@ -282,36 +297,6 @@ struct value bind_value(const struct column *c, const struct schema *s, enum tak
 
 /* --- records --- */
 
-static bool key_matches(struct slice keys, struct slice key, unsigned rank)
-{
-    struct slice one;
-
-    for (unsigned i = 0; slice_next_word(&keys, "|", &one); i++)
-        if (i == rank)
-            return decode_key_eq(one, key);
-    return false;
-}
-
-static bool key_is_id(struct slice keys, unsigned rank)
-{
-    struct slice one;
-
-    for (unsigned i = 0; slice_next_word(&keys, "|", &one); i++)
-        if (i == rank)
-            return slice_eqz(one, "#id");
-    return false;
-}
-
-static unsigned key_count(struct slice keys)
-{
-    struct slice one;
-    unsigned n = 0;
-
-    while (slice_next_word(&keys, "|", &one))
-        n++;
-    return n;
-}
-
 /* A list is a set: what stands in it twice is one member. */
 struct members {
     struct slice *v;
@@ -332,7 +317,7 @@ static void add_member(struct members *m, struct slice text, struct arena *a)
     (void)map_put(&m->seen, a, m->v[m->n++], 1);
 }
 
-static struct value list_value(const struct bind *b, const struct record *r, unsigned rank, struct arena *a)
+static struct value list_value(const struct bind *b, const struct record *r, struct slice wanted, struct arena *a)
 {
     const char *damage = NULL;
     uint32_t line = r->line;
@@ -344,7 +329,7 @@ static struct value list_value(const struct bind *b, const struct record *r, uns
         struct slice rest = fd->text, one;
         const char *seps = b->take == TAKE_WORDS ? " \t" : ",";
 
-        if (!key_matches(b->keys, fd->key, rank))
+        if (!decode_key_eq(wanted, fd->key))
             continue;
         if (line == r->line)
             line = fd->line;
@@ -362,9 +347,9 @@ static struct value list_value(const struct bind *b, const struct record *r, uns
 }
 
 /* A list where the column holds one text: joined as esxcli's text form prints it. */
-static struct value joined(const struct bind *b, const struct record *r, unsigned rank, struct arena *a)
+static struct value joined(const struct bind *b, const struct record *r, struct slice wanted, struct arena *a)
 {
-    struct value v = list_value(b, r, rank, a);
+    struct value v = list_value(b, r, wanted, a);
     _cleanup_(buf_done) struct buf text = BUF_INIT(65536);
 
     if (v.state != VS_KNOWN)
@@ -383,33 +368,35 @@ static struct value cell_value(const struct probe *p, const struct way *w, const
     const struct column *c = &f->schema->tables[p->table].columns[b->column];
     bool esxcli = w->decoder->run == decode_esxcli, list = c->type == VT_LIST || c->type == VT_REFS;
     struct value v, none = {.state = VS_UNKNOWN};
+    struct slice rest = b->keys, wanted;
 
     if (b->constant.n)
         return bind_value(c, f->schema, b->take, esxcli, b->constant, f->arena);
     if (slice_eqz(b->keys, "{}"))
         return each.n ? bind_value(c, f->schema, b->take, esxcli, each, f->arena) : value_unknown("which one was asked is not known");
-    for (unsigned rank = 0; rank < key_count(b->keys); rank++) {
+    while (slice_next_word(&rest, "|", &wanted)) {
         const struct field *found = NULL;
+        bool id = slice_eqz(wanted, "#id");
 
-        if (key_is_id(b->keys, rank) && r->id.n) {
+        if (id && r->id.n) {
             v = bind_value(c, f->schema, b->take, esxcli, r->id, f->arena);
             v.line = r->line;
             return v;
         }
-        for (uint32_t i = 0; i < r->nfields && !key_is_id(b->keys, rank); i++) {
+        for (uint32_t i = 0; i < r->nfields && !id; i++) {
             const struct field *fd = &r->fields[i];
 
-            if (!key_matches(b->keys, fd->key, rank))
+            if (!decode_key_eq(wanted, fd->key))
                 continue;
             if (list)
-                return list_value(b, r, rank, f->arena);
+                return list_value(b, r, wanted, f->arena);
             if (fd->damage) {
                 v = value_unknown(fd->damage);
                 v.line = fd->line;
                 return v;
             }
             if (fd->listed && c->type == VT_TEXT)
-                return joined(b, r, rank, f->arena);
+                return joined(b, r, wanted, f->arena);
             if (found && !slice_eq(slice_trim(found->text), slice_trim(fd->text))) {
                 v = unknown(f->arena, "given twice, differently", fd->text);
                 v.line = fd->line;
@@ -456,6 +443,22 @@ static bool row_key(const struct probe *p, const struct value *cells, struct fac
     return any && (t->nkeys < 1 || cells[t->keys[0]].state == VS_KNOWN);
 }
 
+/* Nothing of a record was understood, and its name is only what was asked for: it is no evidence that there is such a row. */
+static bool says_nothing(const struct probe *p, const struct value *cells)
+{
+    bool asked = false;
+
+    for (unsigned k = 0; k < p->nbinds; k++) {
+        const struct bind *b = &p->binds[k];
+
+        if (slice_eqz(b->keys, "{}"))
+            asked = true;
+        else if (!b->constant.n && cells[b->column].state != VS_UNKNOWN)
+            return false;
+    }
+    return asked;
+}
+
 size_t bind_records(const struct probe *p, const struct way *w, const struct decoded *d, struct slice each, uint32_t source,
                     struct facts *f, size_t *rows)
 {
@@ -478,7 +481,7 @@ size_t bind_records(const struct probe *p, const struct way *w, const struct dec
             if (!v->line)
                 v->line = d->records[i].line;
         }
-        if (!row_key(p, cells, f, &key)) {
+        if (!row_key(p, cells, f, &key) || says_nothing(p, cells)) {
             lost++;
             continue;
         }

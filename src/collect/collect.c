@@ -424,6 +424,6 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
         return 0;
     near = nearest(p, bare);
     return err_set(e, VF_ENOTFOUND, "no probe asks \"" SLICE_FMT "\"%s" SLICE_FMT "%s", SLICE_ARG(command),
-                   near ? "; did you mean \"" : "; \"vmkfit probe list\" shows what is asked", SLICE_ARG(near ? near->id : bare),
+                   near ? "; did you mean \"" : "; \"vmkfit probe list\" shows what is asked", SLICE_ARG(near ? near->id : SLICE_LIT("")),
                    near ? "\"?" : "");
 }

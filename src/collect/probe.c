@@ -74,13 +74,20 @@ static int only_reads(struct slice text, struct err *e)
     static const char *const change[] = {"set", "add", "remove", "delete", "load", "unload", "install", "update", "apply", "reset", "start",
                                          "stop", "restart", "reboot", "poweroff", "kill", "exec", "ping", "create", "copy", "mount", "unmount"};
     struct slice rest = text, word, verb = {NULL, 0};
+    bool options = false;
 
-    while (slice_next_word(&rest, " ", &word) && word.p[0] != '-') {
+    while (slice_next_word(&rest, " ", &word)) {
+        bool option = word.p[0] == '-';
+
+        while (word.n && word.p[0] == '-') /* "--set=1" and a value that holds a word more are setters too */
+            word = slice_from(word, 1);
+        word = slice_cut(word, 0, option ? slice_find_char(word, 0, '=') : word.n);
         for (size_t i = 0; i < sizeof change / sizeof *change; i++)
             if (slice_ieq(word, slice_of(change[i])))
                 return err_set(e, VF_EDENIED, "\"esxcli " SLICE_FMT "\": \"" SLICE_FMT "\" changes the host; a probe may only read",
                                SLICE_ARG(text), SLICE_ARG(word));
-        verb = word;
+        options |= option;
+        verb = options ? verb : word;
     }
     if (!slice_eqz(verb, "list") && !slice_eqz(verb, "get"))
         return err_set(e, VF_EDENIED, "\"esxcli " SLICE_FMT "\": a probe's command ends in list or get", SLICE_ARG(text));
@@ -107,7 +114,10 @@ int probe_readonly(const struct ask *q, struct err *e)
     case ASK_FILE:
         if (q->text.n == 0 || q->text.p[0] != '/' || slice_find(q->text, 0, "..") != SIZE_MAX)
             return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\": a file is asked by an absolute path without \"..\"", SLICE_ARG(q->text));
-        if (slice_starts(q->text, "/etc/shadow") || slice_starts(q->text, "/etc/ssh") || slice_starts(q->text, "/etc/vmware/ssl"))
+        if (slice_find(q->text, 0, "//") != SIZE_MAX || slice_find(q->text, 0, "/./") != SIZE_MAX ||
+            slice_find_char(slice_cut(q->text, slice_find_char(q->text, 0, '*'), SIZE_MAX), 0, '/') != SIZE_MAX)
+            return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\": a path has no empty parts, and '*' in its last part only", SLICE_ARG(q->text));
+        if (slice_glob(q->text, SLICE_LIT("/etc/shadow")) || slice_starts(q->text, "/etc/shadow") || slice_starts(q->text, "/etc/ssh") || slice_starts(q->text, "/etc/vmware/ssl"))
             return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\" holds secrets and is never read", SLICE_ARG(q->text));
         return 0;
     }

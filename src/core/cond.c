@@ -93,7 +93,8 @@ enum tri test_cell(const struct eval *ev, const struct table *t, const struct te
 
     *why = NULL;
     /* a release is compared by version, update and build, which may be known when its name is not */
-    if (v->state == VS_UNKNOWN && !(c->scheme == SCHEME_ESXI && c->type == VT_VERSION && ev->facts->release.major)) {
+    if (v->state == VS_UNKNOWN &&
+        !(c->scheme == SCHEME_ESXI && c->type == VT_VERSION && ev->facts->release.major && x->op != TEST_ABSENT)) {
         *why = v->why ? v->why : "no answer that was read tells it";
         return TRI_UNKNOWN;
     }
@@ -313,7 +314,8 @@ static bool compare_row(void *ctx, const struct row *r)
     if (one == TRI_FALSE)
         return true;
     t->yes++;
-    note(t->ev, (struct step_taken){.cond = t->element, .row = r, .cell = v, .result = one, .why = v->why});
+    note(t->ev, (struct step_taken){.cond = t->element, .row = r, .cell = v, .why = v->why,
+                                    .result = v->state == VS_UNKNOWN ? TRI_UNKNOWN : one});
     if (one == TRI_UNKNOWN || v->state == VS_UNKNOWN)
         t->open++;
     else if (!t->first)
@@ -431,8 +433,11 @@ enum tri cond_eval(const struct eval *ev, const struct cond *c, const struct row
         return all;
     case COND_COMPARE:
         return eval_compare(ev, c, subject);
-    case COND_ROW:
     case COND_NONE:
+        if (c->kids[0]->kind != COND_ROW) /* none of same: they do not all agree */
+            return tri_not(cond_eval(ev, c->kids[0], subject));
+        return eval_rows(ev, c, subject);
+    case COND_ROW:
     case COND_SOME:
     case COND_EVERY:
     case COND_COUNT:

@@ -200,7 +200,7 @@ static int add_rows(struct building *b, struct row *parent, const struct example
 
 static bool reserved(struct slice name)
 {
-    static const char *const words[] = {"esxi", "upgrade-to", "partial", "complete", "snapshot"};
+    static const char *const words[] = {"esxi", "upgrade-to", "partial", "complete"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (slice_eqz(name, words[i]))

@@ -149,6 +149,7 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, struct 
 {
     const struct value *pci = cell(m, r, "pci"), *boots;
     const struct row *function;
+    const char *why;
 
     if (pci->state == VS_ABSENT) {
         block(c, GATE_REFUSED, SLICE_FMT " has no PCI function of its own, so what would drive it cannot be told", SLICE_ARG(r->key));
@@ -156,8 +157,9 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, struct 
     }
     function = facts_ref(m->facts, r, "pci");
     if (!function) {
+        (void)complete(m, "pci", &why);
         block(c, GATE_UNKNOWN, "the PCI function of " SLICE_FMT " is not known: %s", SLICE_ARG(r->key),
-              pci->why ? pci->why : "it is not in the PCI list");
+              pci->why ? pci->why : why ? why : "it is not in the PCI list");
         return;
     }
     check_fallback(m, fix, module, function, r->key, c);

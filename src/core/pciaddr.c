@@ -5,7 +5,8 @@ static int part(struct slice s, bool hex, uint64_t max, unsigned *out)
 {
     uint64_t v;
 
-    if (s.n == 0 || s.n > 4 || (hex ? num_parse_hex(s, 4, &v) : num_parse_u64(s, &v)) < 0 || v > max)
+    if (s.n == 0 || s.n > 4 || slice_find_char(s, 0, 'x') != SIZE_MAX || slice_find_char(s, 0, 'X') != SIZE_MAX ||
+        (hex ? num_parse_hex(s, 4, &v) : num_parse_u64(s, &v)) < 0 || v > max)
         return -1;
     *out = (unsigned)v;
     return 0;
@@ -32,7 +33,7 @@ int pciaddr_parse(struct slice s, struct arena *a, struct slice *out)
             return -1; /* too many parts, or one after the function */
         parts[n++] = slice_cut(rest, start, at - start);
         if (is_dot) {
-            if (n < 2)
+            if (n < 2 || n == 4)
                 return -1;
             parts[n++] = slice_from(s, at + 1);
             dot = true;

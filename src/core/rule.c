@@ -43,6 +43,11 @@ int rule_fail(struct rule_loading *l, struct err *e, struct slice near, const ch
     return err_set(e, VF_EFORMAT, "%s:%u: %s", l->name, xml_line(l->x), what);
 }
 
+int rule_full(struct rule_loading *l, struct err *e)
+{
+    return err_set(e, VF_ELIMIT, "%s: more rules than there is room for", l->name);
+}
+
 struct slice rule_attr(struct rule_loading *l, const char *name)
 {
     struct slice v;
@@ -274,7 +279,6 @@ static int load_example(struct rule_loading *l, struct example *x, enum example_
     x->esxi = rule_attr(l, "esxi");
     x->upgrade_to = rule_attr(l, "upgrade-to");
     x->partial = rule_attr(l, "partial");
-    x->snapshot = rule_attr(l, "snapshot");
     x->flat.table = l->rule->subject;
     return load_example_row(l, &x->flat, element, e);
 }
@@ -288,7 +292,7 @@ static int load_ids(struct rule_loading *l, const char *name, const struct slice
     while (*n < RULE_MAX_KIDS && slice_next_word(&rest, " \t\r\n", &w))
         v[(*n)++] = w;
     *out = rule_keep(l->a, v, *n, sizeof *v);
-    return *out ? 0 : err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+    return *out ? 0 : rule_full(l, e);
 }
 
 static bool id_form(struct slice s)
@@ -438,6 +442,8 @@ static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, s
     if (p->nbad > 1) {
         struct cond *any = rule_new_cond(l, COND_ANY);
 
+        if (!any)
+            return rule_full(l, e);
         any->kids = rule_keep(l->a, p->bad, p->nbad, sizeof *p->bad);
         any->nkids = p->nbad;
         r->bad = any;
@@ -448,7 +454,7 @@ static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, s
     r->nhrefs = p->nhrefs;
     r->fixes = rule_keep(l->a, p->fixes, r->nfixes, sizeof *p->fixes);
     r->examples = rule_keep(l->a, p->examples, r->nexamples, sizeof *p->examples);
-    return arena_full(l->a) ? err_set(e, VF_ELIMIT, "%s: more rules than there is room for", l->name) : 0;
+    return arena_full(l->a) ? rule_full(l, e) : 0;
 }
 
 static int store(struct rule_loading *l, const struct rule *r, struct err *e)
@@ -477,7 +483,7 @@ static int load_rule(struct rule_loading *l, struct parts *p, struct err *e)
     enum xml_event ev;
 
     if (!r)
-        return err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+        return rule_full(l, e);
     p->nbad = p->nhrefs = 0;
     l->rule = r;
     if (load_head(l, r, e) < 0)

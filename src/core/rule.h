@@ -47,7 +47,7 @@ struct example_row {
 
 struct example {
     enum example_kind kind;
-    struct slice esxi, upgrade_to, partial, snapshot;
+    struct slice esxi, upgrade_to, partial;
     struct example_row flat; /* attributes on the example itself; its table is the rule's subject */
     uint32_t line;
 };

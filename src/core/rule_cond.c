@@ -89,22 +89,18 @@ static int load_values(struct rule_loading *l, const struct table *t, struct tes
 {
     const struct column *c = &t->columns[x->column];
     bool words = c->type != VT_TEXT || slice_eqz(c->name, "id"); /* texts may hold blanks; "|" parts their alternatives */
+    const char *seps = words && slice_find_char(value, 0, '|') == SIZE_MAX ? " \t\r\n" : "|";
     struct slice rest = value, w;
     struct slice *v;
     unsigned n = 0;
 
-    while (slice_next_word(&rest, words && !c->nvalues ? " \t\r\n" : "|", &w))
+    while (slice_next_word(&rest, seps, &w))
         n++;
-    if (c->nvalues && slice_find_char(value, 0, '|') == SIZE_MAX && words) { /* a closed vocabulary of single words */
-        rest = value;
-        for (n = 0; slice_next_word(&rest, " ", &w); n++)
-            ;
-    }
     v = arena_array(l->a, n + 1, sizeof *v);
     if (!v || n == 0)
         return rule_fail(l, e, nothing, SLICE_FMT " wants a value", SLICE_ARG(c->name));
     rest = value;
-    while (slice_next_word(&rest, words && slice_find_char(value, 0, '|') == SIZE_MAX ? " \t\r\n" : "|", &w) && x->nvalues < n) {
+    while (slice_next_word(&rest, seps, &w)) {
         if (check_word(l, t, c, slice_trim(w), e) < 0)
             return e->code;
         v[x->nvalues++] = slice_trim(w);
@@ -168,7 +164,7 @@ int rule_load_tests(struct rule_loading *l, const struct table *t, const char *c
             return e->code;
     }
     *out = rule_keep(l->a, v, *n, sizeof *v);
-    return 0;
+    return *out ? 0 : rule_full(l, e);
 }
 
 /* --- conditions --- */
@@ -275,11 +271,13 @@ static struct cond *load_part(struct rule_loading *l, bool inside, struct err *e
 {
     struct slice name = slice_of(xml_name(l->x));
 
-    if (slice_eqz(name, "compare"))
-        return load_compare(l, e);
-    if (rule_known_word(name, quantifiers))
-        return load_quantifier(l, e);
-    return load_element(l, inside, e);
+    struct cond *c = slice_eqz(name, "compare")            ? load_compare(l, e)
+                     : rule_known_word(name, quantifiers) ? load_quantifier(l, e)
+                                                          : load_element(l, inside, e);
+
+    if (!c && !e->code)
+        (void)rule_full(l, e);
+    return c;
 }
 
 static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
@@ -348,7 +346,7 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
     unsigned n = 0;
 
     if (!all)
-        return err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+        return rule_full(l, e);
     if (self && self->ntests)
         parts[n++] = self;
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
@@ -361,7 +359,7 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
             return rule_fail(l, e, nothing, "<%s> holds elements, not text", element);
         c = load_part(l, false, e);
         if (!c)
-            return e->code ? e->code : err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+            return e->code;
         while (c->kind == COND_ROW && i < n &&
                !(parts[i]->kind == COND_ANY ? parts[i]->kids[0]->table == c->table
                                             : parts[i]->kind == COND_ROW && parts[i]->table == c->table && parts[i] != self))
@@ -372,7 +370,7 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
             const struct cond **kids = arena_array(l->a, had + 1, sizeof *kids);
 
             if (!any || !kids)
-                return err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+                return rule_full(l, e);
             if (parts[i]->kind == COND_ANY)
                 memcpy(kids, parts[i]->kids, had * sizeof *kids);
             else
@@ -390,7 +388,7 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
     all->kids = rule_keep(l->a, parts, n, sizeof *parts);
     all->nkids = n;
     *out = n ? all : NULL;
-    return 0;
+    return all->kids ? 0 : rule_full(l, e);
 }
 
 /* bad, good: attributes are tests on the subject row, children as in when. */
@@ -401,7 +399,7 @@ int rule_load_body(struct rule_loading *l, const char *element, const char *cons
     struct cond *release = NULL;
 
     if (!self)
-        return err_set(e, VF_ELIMIT, "%s: no room left", l->name);
+        return rule_full(l, e);
     self->table = l->rule->subject;
     self->scope = SCOPE_SELF;
     if (rule_load_tests(l, &l->schema->tables[self->table], except, &self->tests, &self->ntests, e) < 0)
@@ -411,7 +409,9 @@ int rule_load_body(struct rule_loading *l, const char *element, const char *cons
         int t = schema_table(l->schema, SLICE_LIT("esxi"));
 
         release = rule_new_cond(l, COND_ROW);
-        if (!x || !release || load_test(l, &l->schema->tables[t], SLICE_LIT("release"), esxi, x, e) < 0)
+        if (!x || !release)
+            return rule_full(l, e);
+        if (load_test(l, &l->schema->tables[t], SLICE_LIT("release"), esxi, x, e) < 0)
             return e->code;
         release->table = (unsigned)t;
         release->scope = SCOPE_SINGLE;
@@ -424,6 +424,8 @@ int rule_load_body(struct rule_loading *l, const char *element, const char *cons
         struct cond *both = rule_new_cond(l, COND_ALL);
         const struct cond **kids = arena_array(l->a, 2, sizeof *kids);
 
+        if (!both || !kids)
+            return rule_full(l, e);
         kids[0] = release;
         kids[1] = *out;
         both->kids = kids;

@@ -18,6 +18,7 @@ struct rule_loading {
 
 /* VF_EFORMAT with file, line, the text and "did you mean" when near is not empty. */
 int rule_fail(struct rule_loading *l, struct err *e, struct slice near, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int rule_full(struct rule_loading *l, struct err *e); /* VF_ELIMIT: the arena holds no more */
 struct slice rule_attr(struct rule_loading *l, const char *name); /* copied; empty when absent */
 /* Next node inside the open element; XML_BROKEN with e set, also at the end of the file. */
 enum xml_event rule_next(struct rule_loading *l, struct err *e);

@@ -280,6 +280,8 @@ int ruleset_seal(struct ruleset *rs, struct err *e)
 
     rs->unanchored = arena_array(rs->arena, rs->schema->ntables, sizeof *rs->unanchored);
     (void)link_rule(rs, 0, 0); /* index 0 means the end of a list */
+    if (!rs->unanchored)
+        rc = err_set(e, VF_ELIMIT, "more rules than there is room for");
     for (size_t i = 0; i < rs->rules.n && rc == 0; i++) {
         const struct rule *r = rs->rules.v[i];
 

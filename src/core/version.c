@@ -163,7 +163,7 @@ int release_parse(struct slice s, struct release *out, struct err *e)
     struct slice all = s;
     struct release r = {.update = 0};
 
-    if (take_number(&s, &r.major) < 0 || s.n == 0 || s.p[0] != '.')
+    if (take_number(&s, &r.major) < 0 || r.major == 0 || s.n == 0 || s.p[0] != '.')
         goto bad;
     s = slice_from(s, 1);
     if (take_number(&s, &r.minor) < 0)

@@ -346,6 +346,7 @@ int decode_vswitch(struct slice in, const struct decode_opt *o, struct arena *a,
     builder_init(&b, a);
     while (!b.failed && plain_next(&l)) {
         struct slice text = slice_trim(l.line);
+        struct field *f;
         bool good = true;
 
         if (text.n == 0)
@@ -371,6 +372,10 @@ int decode_vswitch(struct slice in, const struct decode_opt *o, struct arena *a,
         }
         if (!good)
             plain_harm(&h, l.ended ? "a line of another form" : plain_cut, l.number);
+        if (!good && b.open && (f = plain_field(&b, "Portgroups", text, &l)) != NULL) { /* perhaps one of them: the list is not whole */
+            f->listed = true;
+            f->damage = h.why;
+        }
     }
     return plain_end(&b, o, "esxcfg-vswitch -l", &l, &h, out);
 }

@@ -241,11 +241,16 @@ static bool is_at_its_end(const struct column *col, const struct cell *cell)
     return cell->text.n && cell->start > col->start && cell->end == col->end;
 }
 
-/* Numbers that do not end at their column's end, or two cells in one column. */
+/* Cells that stand at neither end of their column, numbers that do not end at its end, or two cells in one column. */
 static bool misaligned(const struct table *t, const struct cell *cells)
 {
+    const struct column *last = &t->cols[t->n - 1];
+    const struct cell *end = &cells[t->n - 1];
+
+    if (end->start != last->start && slice_find(end->text, 0, "  ") != SIZE_MAX)
+        return true;
     for (size_t i = 0; i + 1 < t->n; i++) {
-        if (t->cols[i].right && cells[i].text.n && cells[i].end != t->cols[i].end)
+        if (cells[i].text.n && cells[i].end != t->cols[i].end && (t->cols[i].right || cells[i].start != t->cols[i].start))
             return true;
         if (slice_find(cells[i].text, 0, "  ") != SIZE_MAX)
             return true;

@@ -126,18 +126,30 @@ void plain_harm(struct plain_harm *h, const char *why, uint32_t line)
         *h = (struct plain_harm){why, line};
 }
 
+/* A field that must not be believed makes the whole partial: where a line was cut, lines after it may be missing too. */
+static struct plain_harm first_damage(const struct builder *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        for (uint32_t k = 0; k < b->records[i].nfields; k++)
+            if (b->records[i].fields[k].damage)
+                return (struct plain_harm){b->records[i].fields[k].damage, b->records[i].fields[k].line};
+    return (struct plain_harm){NULL, 0};
+}
+
 int plain_end(struct builder *b, const struct decode_opt *o, const char *form, const struct plain *l,
               const struct plain_harm *h, struct decoded *out)
 {
+    struct plain_harm harm;
     int rc;
 
     b->failed |= arena_full(b->a);
     builder_finish(b);
+    harm = h->why ? *h : first_damage(b);
     if (b->n == 0 && !b->failed) {
         rc = decode_nothing(DECODE_UNUSABLE, form, h->why ? h->why : "nothing in it has the expected form", h->line,
                             out);
     } else {
-        rc = builder_end(b, o, form, h->why ? DECODE_PARTIAL : DECODE_COMPLETE, h->why, h->line, out);
+        rc = builder_end(b, o, form, harm.why ? DECODE_PARTIAL : DECODE_COMPLETE, harm.why, harm.line, out);
     }
     return l->too_long ? VF_ELIMIT : rc;
 }

@@ -184,12 +184,15 @@ static struct group *find_group(struct log *g, const struct log_event *e, struct
         return NULL;
     }
     text = arena_dup(g->a, text);
-    if (!text.p || map_put(&g->index, g->a, text, (uint32_t)g->n) < 0 ||
-        arena_grow(g->a, &v, g->n, &g->cap, sizeof *g->group, MAX_GROUPS) < 0) {
+    if (!text.p || arena_grow(g->a, &v, g->n, &g->cap, sizeof *g->group, MAX_GROUPS) < 0) {
         g->failed = true;
         return NULL;
     }
     g->group = v;
+    if (map_put(&g->index, g->a, text, (uint32_t)g->n) < 0) { /* after the group has its place: what is in the map can be looked at */
+        g->failed = true;
+        return NULL;
+    }
     g->group[g->n] = (struct group){.kind = e->pattern->kind, .subject = e->subject, .line = line};
     return &g->group[g->n++];
 }

@@ -63,7 +63,10 @@ static struct js *slices(const struct slice *v, size_t n)
 static struct js *fix(const struct report_fix *x)
 {
     static const char *const states[] = {"open", "unknown", "refused"};
-    struct js *o = js_object();
+    struct js *o = js_object(), *then = js_array();
+
+    for (unsigned i = 0; i < x->fix->nthen; i++)
+        js_add(then, js_text(x->fix->then[i].written));
 
     js_put(o, "id", js_text(x->fix->id));
     js_put(o, "risk", js_textz(risk_names[x->fix->risk]));
@@ -73,6 +76,7 @@ static struct js *fix(const struct report_fix *x)
     js_put(o, "undo", texts(x->check.undo, x->check.ncommands));
     js_put(o, "reasons", texts(x->check.reasons, x->check.nreasons));
     js_put(o, "notes", texts(x->check.notes, x->check.nnotes));
+    js_put(o, "then", then);
     return o;
 }
 
