@@ -1,9 +1,9 @@
 # make            build/vmkfit, which runs from the checkout
-# make demo       the founding case on screen
-# make check      unit tests, recordings, samples, sanitizers: under 15 minutes
-# make check-long what takes longer: valgrind, fuzzing, mutation of every recording, a fresh checkout
+# make demo       the founding case on screen: a slow host before, while and after its repair
+# make check      unit tests plain and sanitized, recordings, rules, documents, corpora: some minutes
+# make check-long what takes longer: every mutation, valgrind, fuzzing, benchmarks, a fresh clone
 # make bench      ratios against a floor measured in the same run
-# make fuzz       libFuzzer targets, FUZZ_SECONDS each
+# make fuzz       libFuzzer targets, FUZZ_SECONDS each; FUZZ_TARGET="rules esxcli_text" for some
 # make install    PREFIX=/usr/local DESTDIR=
 
 VERSION := 0.1.0
@@ -11,13 +11,18 @@ CC      := gcc
 BUILD   := build
 PREFIX  ?= /usr/local
 
-PACKAGES := gcc pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev libcmocka-dev \
-            libssl-dev pci.ids libxml2-utils
-LIBS     := libxml-2.0 libarchive jansson smartcols libpci libcrypto
+FUZZ_SECONDS ?= 60
+FUZZ_TARGET  ?= $(FUZZERS)
+
+PACKAGES       := gcc libc6-dev pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev pci.ids
+PACKAGES_check := libcmocka-dev python3-jsonschema git
+PACKAGES_fuzz  := clang libclang-rt-14-dev
+PACKAGES_long  := $(PACKAGES_fuzz) valgrind git
+LIBS           := libxml-2.0 libarchive jansson smartcols libpci
 
 WARN   := -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wcast-qual -Werror
-CPPFLAGS := -D_GNU_SOURCE -D_FORTIFY_SOURCE=2 -DVMKFIT_VERSION='"$(VERSION)"' -Isrc -include src/base/banned.h
-CFLAGS := -std=gnu11 -O2 -g -fstack-protector-strong -fPIE
+CPPFLAGS := -D_GNU_SOURCE -DVMKFIT_VERSION='"$(VERSION)"' -Isrc -include src/base/banned.h
+CFLAGS := -std=gnu11 -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 LDFLAGS := -pie -Wl,-z,relro,-z,now
 
 SAN_FLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -25,34 +30,51 @@ SAN_FLAGS := -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefi
 SRC  := $(filter-out src/main.c,$(wildcard src/*/*.c))
 OBJ  := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 SOBJ := $(SRC:src/%.c=$(BUILD)/san/%.o)
-TESTS := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+FOBJ := $(SRC:src/%.c=$(BUILD)/fuzz/obj/%.o)
+TESTS   := $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+FUZZERS := $(patsubst tests/fuzz_%.c,%,$(filter-out tests/fuzz_main.c,$(wildcard tests/fuzz_*.c)))
 
-PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS))
-PKG_LIBS   = $(shell pkg-config --libs $(LIBS))
+# Asked once: pkg-config is there when the packages are.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell pkg-config --cflags $(LIBS)))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $(shell pkg-config --libs $(LIBS)))$(PKG_LIBS)
 
 all: $(BUILD)/vmkfit
 
 # Packages: installed by apt-get when one is missing, with sudo when not root.
-$(BUILD)/deps: Makefile
+define install_missing
 	@mkdir -p $(BUILD)
-	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	@missing=""; for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then \
 	    echo "installing:$$missing"; \
 	    if [ "$$(id -u)" = 0 ]; then SUDO=; else SUDO=sudo; fi; \
 	    $$SUDO env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >$(BUILD)/apt.log 2>&1 || \
-	    { echo "apt-get failed; see $(BUILD)/apt.log. Run 'apt-get update' first."; exit 1; }; \
+	    { tail -n 3 $(BUILD)/apt.log; echo "apt-get failed; see $(BUILD)/apt.log. Run 'apt-get update' first."; exit 1; }; \
 	fi
 	@touch $@
+endef
+
+$(BUILD)/deps: Makefile
+	$(call install_missing,$(PACKAGES))
+$(BUILD)/deps-check: Makefile | $(BUILD)/deps
+	$(call install_missing,$(PACKAGES_check))
+$(BUILD)/deps-fuzz: Makefile | $(BUILD)/deps
+	$(call install_missing,$(PACKAGES_fuzz))
+$(BUILD)/deps-long: Makefile | $(BUILD)/deps-check
+	$(call install_missing,$(PACKAGES_long))
+
+packages: ; @echo $(PACKAGES) $(PACKAGES_check)
+
+# --- the program, plain and sanitized ---
 
 $(BUILD)/obj/%.o: src/%.c | $(BUILD)/deps
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(PKG_CFLAGS) -MMD -c $< -o $@
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/san/%.o: src/%.c | $(BUILD)/deps
 	@mkdir -p $(@D)
 	@echo "  CC    $< (sanitized)"
-	@$(CC) $(filter-out -D_FORTIFY_SOURCE=2,$(CPPFLAGS)) $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD -c $< -o $@
+	@$(CC) $(CPPFLAGS) $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/vmkfit: $(OBJ) $(BUILD)/obj/main.o
 	@echo "  LINK  $@"
@@ -62,19 +84,80 @@ $(BUILD)/vmkfit-san: $(SOBJ) $(BUILD)/san/main.o
 	@echo "  LINK  $@"
 	@$(CC) -fsanitize=address,undefined $^ $(PKG_LIBS) -o $@
 
-$(BUILD)/tests/%: tests/%.c $(OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) $(PKG_CFLAGS) -MMD $(LDFLAGS) $< $(OBJ) $(PKG_LIBS) -lcmocka -o $@
+demo: $(BUILD)/vmkfit
+	@tests/demo $(BUILD)/vmkfit
 
-$(BUILD)/san-tests/%: tests/%.c $(SOBJ)
+# --- tests ---
+
+$(BUILD)/tests/%: tests/%.c $(OBJ) | $(BUILD)/deps-check
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	@$(CC) $(CPPFLAGS) -Itests $(CFLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) $< $(OBJ) $(PKG_LIBS) -lcmocka -o $@
+
+$(BUILD)/san-tests/%: tests/%.c $(SOBJ) | $(BUILD)/deps-check
 	@mkdir -p $(@D)
 	@echo "  CC    $< (sanitized)"
-	@$(CC) $(filter-out -D_FORTIFY_SOURCE=2,$(CPPFLAGS)) -Itests $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD $< $(SOBJ) $(PKG_LIBS) -lcmocka -o $@
+	@$(CC) $(CPPFLAGS) -Itests $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -MF $@.d $< $(SOBJ) $(PKG_LIBS) -lcmocka -o $@
 
--include $(OBJ:.o=.d) $(SOBJ:.o=.d) $(wildcard $(BUILD)/tests/*.d) $(wildcard $(BUILD)/san-tests/*.d)
+$(BUILD)/replay/%: tests/fuzz_%.c tests/fuzz_main.c $(SOBJ) | $(BUILD)/deps
+	@mkdir -p $(@D)
+	@echo "  CC    $< (sanitized)"
+	@$(CC) $(CPPFLAGS) -Itests $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -MF $@.d $< tests/fuzz_main.c $(SOBJ) $(PKG_LIBS) -o $@
+
+CHECK_PROGRAMS := $(BUILD)/vmkfit $(BUILD)/vmkfit-san $(TESTS:%=$(BUILD)/tests/%) $(TESTS:%=$(BUILD)/san-tests/%) $(FUZZERS:%=$(BUILD)/replay/%)
+check-programs: $(CHECK_PROGRAMS) $(BUILD)/deps-check
+
+check:
+	@$(MAKE) -s -j2 check-programs
+	@tests/check $(BUILD)
+
+check-long: $(BUILD)/deps-long
+	@$(MAKE) -s -j2 check-programs
+	@VMKFIT_THOROUGH=1 tests/check $(BUILD)
+	@tests/check-valgrind $(BUILD)
+	@$(MAKE) -s fuzz
+	@$(MAKE) -s bench
+	@tests/check-fresh $(BUILD)
+
+bench: $(BUILD)/vmkfit $(BUILD)/tests/bench
+	@$(BUILD)/tests/bench
+
+# --- fuzzing: clang for libFuzzer alone, gcc builds everything else ---
+
+$(BUILD)/fuzz/obj/%.o: src/%.c | $(BUILD)/deps-fuzz
+	@mkdir -p $(@D)
+	@echo "  CC    $< (fuzz)"
+	@clang $(CPPFLAGS) $(SAN_FLAGS) -w -fsanitize=fuzzer-no-link $(PKG_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzz/fuzz_%: tests/fuzz_%.c $(FOBJ)
+	@echo "  CC    $< (fuzz)"
+	@clang $(CPPFLAGS) -Itests $(SAN_FLAGS) -w -fsanitize=fuzzer $(PKG_CFLAGS) -MMD -MP -MF $@.d $< $(FOBJ) $(PKG_LIBS) -o $@
+
+fuzz-programs: $(FUZZ_TARGET:%=$(BUILD)/fuzz/fuzz_%)
+fuzz:
+	@$(MAKE) -s -j2 fuzz-programs
+	@tests/run-fuzz $(BUILD) $(FUZZ_SECONDS) $(FUZZ_TARGET)
+
+# --- installation ---
+
+SHARE = $(DESTDIR)$(PREFIX)/share
+
+install: $(BUILD)/vmkfit
+	install -D -m 755 $(BUILD)/vmkfit $(DESTDIR)$(PREFIX)/bin/vmkfit
+	install -d $(SHARE)/vmkfit/probes $(SHARE)/vmkfit/rules $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+	    $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 644 probes/*.xml $(SHARE)/vmkfit/probes
+	install -m 644 rules/*.xml rules/rules.rng $(SHARE)/vmkfit/rules
+	install -m 644 docs/*.1 $(SHARE)/man/man1
+	$(BUILD)/vmkfit completion bash >$(SHARE)/bash-completion/completions/vmkfit
+	$(BUILD)/vmkfit completion zsh >$(SHARE)/zsh/site-functions/_vmkfit
+	$(BUILD)/vmkfit completion fish >$(SHARE)/fish/vendor_completions.d/vmkfit.fish
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all clean
+-include $(OBJ:.o=.d) $(SOBJ:.o=.d) $(FOBJ:.o=.d) $(BUILD)/obj/main.d $(BUILD)/san/main.d
+-include $(wildcard $(BUILD)/tests/*.d $(BUILD)/san-tests/*.d $(BUILD)/replay/*.d $(BUILD)/fuzz/*.d)
+
+.PHONY: all demo check check-programs check-long bench fuzz fuzz-programs install clean packages
 .SECONDARY:

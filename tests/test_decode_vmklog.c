@@ -34,6 +34,8 @@ static void expect_text(const struct record *r, const char *key, size_t nth, con
 {
     const struct field *x = find(r, key, nth);
 
+    if (x && x->damage) /* there, but not to be believed */
+        x = NULL;
     if (!x != !text || (x && !slice_eqz(x->text, text)))
         fail_msg("%s is \"%.*s\", not \"%s\"", key, x ? (int)x->text.n : 4, x ? x->text.p : "none", text ? text : "none");
 }

@@ -12,6 +12,8 @@
 #define RATIO_FREE  (64ull << 20)
 #define BLOCK       (64u << 10)
 #define MAX_DEPTH   32u
+#define TAR_BLOCK   512
+#define ZIP_TAIL    (22u + 65535u) /* end of central directory with the longest comment */
 
 static void free_reader(struct archive **r)
 {
@@ -37,76 +39,130 @@ static bool safe_name(const char *path)
 
 static void damaged(struct archive_summary *s, const char *why)
 {
+    if (s->truncated)
+        return;
     s->truncated = true;
     (void)snprintf(s->why, sizeof s->why, "%s", why ? why : "damaged");
 }
 
-/* Bytes really taken in and put out, whatever the headers say. */
-static bool over_bounds(struct archive *r, uint64_t total, struct archive_summary *s)
-{
-    uint64_t in = (uint64_t)archive_filter_bytes(r, -1);
+/* One open archive: the reader, and its last bytes as they are on disk. */
+struct source {
+    struct archive *r;
+    char tail[ZIP_TAIL];
+    size_t ntail;
+    bool inner;
+};
 
-    if (total <= MAX_TOTAL && (total <= RATIO_FREE || total - RATIO_FREE <= in * RATIO))
+/* Bytes really taken in and put out, whatever the headers say. Zip is read by places: a far one counts once it was reached. */
+static bool over_bounds(const struct source *src, struct archive_budget *b, size_t n, struct archive_summary *s)
+{
+    int64_t in = archive_filter_bytes(src->r, -1);
+
+    if (!src->inner && in > 0 && (uint64_t)in > b->in)
+        b->in = (uint64_t)in;
+    b->out += n;
+    if (b->out <= MAX_TOTAL && (b->out <= RATIO_FREE || b->out - RATIO_FREE <= b->in * RATIO))
         return false;
     damaged(s, "it expands beyond the limits for a support bundle; the rest is not read");
     return true;
 }
 
-static int walk(struct archive *r, const struct archive_visit *v, struct archive_summary *s, struct err *e)
+/*
+ * libarchive 3.6 reports a tar that was cut between two entries like a whole one. A whole one ends with blocks of zeros, which the reader
+ * passes when it looks for the next header; without them it moves by the padding of the last entry at most.
+ */
+static void check_end(const struct source *src, int64_t before, struct archive_summary *s)
+{
+    int64_t moved = archive_filter_bytes(src->r, 0) - before;
+    size_t at = src->ntail;
+
+    switch (archive_format(src->r) & ARCHIVE_FORMAT_BASE_MASK) {
+    case ARCHIVE_FORMAT_TAR:
+        if (moved < TAR_BLOCK)
+            damaged(s, "the archive ends without its end mark; it may be cut");
+        break;
+    case ARCHIVE_FORMAT_ZIP:
+        while (at >= 4 && memcmp(src->tail + at - 4, "PK\5\6", 4) != 0)
+            at--;
+        if (at < 4)
+            damaged(s, "the archive ends without its directory; it is cut");
+        break;
+    default: /* nothing was read: an empty file, or no archive */
+        damaged(s, "the archive is empty");
+        break;
+    }
+}
+
+/* What stands in the archive under this name, or NULL when it is not to be shown. */
+static const char *shown_name(struct archive_entry *entry)
+{
+    const char *path = archive_entry_pathname(entry);
+
+    while (path && path[0] == '.' && path[1] == '/')
+        path += 2;
+    return archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry) && safe_name(path) ? path : NULL;
+}
+
+/* Read one entry to its end, whatever it is: what is skipped is unpacked too. Returns 0, 1 when the walk is over, or what file() says. */
+static int visit_entry(const struct source *src, struct archive_entry *entry, const struct archive_visit *v, struct archive_summary *s,
+                       struct err *e)
+{
+    const char *path = shown_name(entry);
+    enum archive_want want = path ? v->want(v->ctx, path) : ARCHIVE_SKIP;
+    _cleanup_(buf_done) struct buf body = BUF_INIT(want == ARCHIVE_INNER ? v->max_inner : v->max_file);
+    char block[BLOCK];
+    la_ssize_t n = 0;
+    bool over = false;
+
+    if (archive_entry_size_is_set(entry) && archive_entry_size(entry) < 0) {
+        damaged(s, "an entry with a negative size");
+        return 1;
+    }
+    while (!over && (n = archive_read_data(src->r, block, sizeof block)) > 0) {
+        if (want != ARCHIVE_SKIP)
+            buf_add(&body, (struct slice){block, (size_t)n});
+        over = over_bounds(src, v->budget, (size_t)n, s);
+    }
+    if (n < 0)
+        damaged(s, archive_error_string(src->r));
+    if (want != ARCHIVE_SKIP) {
+        int rc = v->file(v->ctx, path, buf_slice(&body), body.cut || over || n < 0, e);
+
+        if (rc)
+            return rc;
+    }
+    return over || n < 0;
+}
+
+static int walk(const struct source *src, const struct archive_visit *v, struct archive_summary *s, struct err *e)
 {
     struct archive_entry *entry;
-    uint64_t total = 0;
     unsigned entries = 0;
-    int rc;
 
     for (;;) {
-        _cleanup_(buf_done) struct buf body = BUF_INIT(v->max_file);
-        const char *path;
-        char block[BLOCK];
-        bool wanted;
-        la_ssize_t n = 0;
+        int64_t before = archive_filter_bytes(src->r, 0);
+        int rc = archive_read_next_header(src->r, &entry);
 
-        rc = archive_read_next_header(r, &entry);
-        if (rc == ARCHIVE_EOF)
-            break;
+        if (rc == ARCHIVE_EOF) {
+            check_end(src, before, s);
+            return 0;
+        }
         if (rc < ARCHIVE_WARN) {
-            damaged(s, archive_error_string(r));
-            break;
+            damaged(s, archive_error_string(src->r));
+            return 0;
         }
         if (++entries > MAX_ENTRIES) {
             damaged(s, "more than 200,000 entries; the rest is not read");
-            break;
+            return 0;
         }
-        path = archive_entry_pathname(entry);
-        while (path && path[0] == '.' && path[1] == '/')
-            path += 2;
-        wanted = archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry) && safe_name(path);
-        if (!wanted && archive_entry_filetype(entry) != AE_IFDIR)
+        if (shown_name(entry))
+            s->files++;
+        else if (archive_entry_filetype(entry) != AE_IFDIR)
             s->skipped++;
-        s->files += wanted;
-        wanted = wanted && v->want(v->ctx, path) == ARCHIVE_KEEP;
-        if (archive_entry_size_is_set(entry) && archive_entry_size(entry) < 0) {
-            damaged(s, "an entry with a negative size");
-            break;
-        }
-        while (archive_entry_filetype(entry) == AE_IFREG && (n = archive_read_data(r, block, sizeof block)) > 0) {
-            total += (uint64_t)n;
-            if (wanted)
-                buf_add(&body, (struct slice){block, (size_t)n});
-            if (over_bounds(r, total, s))
-                return 0;
-        }
-        if (n < 0)
-            damaged(s, archive_error_string(r));
-        if (wanted) {
-            rc = v->file(v->ctx, path, buf_slice(&body), body.cut || n < 0, e);
-            if (rc)
-                return rc;
-        }
-        if (n < 0)
-            break;
+        rc = visit_entry(src, entry, v, s, e);
+        if (rc)
+            return rc == 1 && s->truncated ? 0 : rc;
     }
-    return 0;
 }
 
 static struct archive *new_reader(void)
@@ -119,26 +175,45 @@ static struct archive *new_reader(void)
     return r;
 }
 
-/* A whole tar ends with blocks of zeros; libarchive reports a cut one like a whole one, so look at the gzip trailer ourselves. */
+/* The end of a file; what cannot be read is reported when it is walked. */
+static void read_tail(const char *path, struct source *src)
+{
+    FILE *f = fopen(path, "rbe");
+
+    if (!f)
+        return;
+    if (fseeko(f, -(off_t)sizeof src->tail, SEEK_END) != 0)
+        rewind(f);
+    src->ntail = fread(src->tail, 1, sizeof src->tail, f);
+    (void)fclose(f);
+}
+
 int archive_walk(const char *path, const struct archive_visit *v, struct archive_summary *s, struct err *e)
 {
     _cleanup_(free_reader) struct archive *r = new_reader();
+    struct source src = {.r = r};
 
     *s = (struct archive_summary){0};
+    read_tail(path, &src);
     if (archive_read_open_filename(r, path, BLOCK) != ARCHIVE_OK)
         return err_set(e, VF_EFORMAT, "%s: not a tar, .tgz or .zip archive (%s)", path, archive_error_string(r));
-    return walk(r, v, s, e);
+    return walk(&src, v, s, e);
 }
 
 int archive_walk_bytes(struct slice bytes, const char *name, const struct archive_visit *v, struct archive_summary *s,
                        struct err *e)
 {
     _cleanup_(free_reader) struct archive *r = new_reader();
+    struct source src = {.r = r, .inner = true};
+    struct slice tail = slice_from(bytes, bytes.n > sizeof src.tail ? bytes.n - sizeof src.tail : 0);
 
     *s = (struct archive_summary){0};
+    src.ntail = tail.n;
+    if (tail.n)
+        memcpy(src.tail, tail.p, tail.n);
     if (archive_read_open_memory(r, bytes.p, bytes.n) != ARCHIVE_OK)
         return err_set(e, VF_EFORMAT, "%s: not a tar, .tgz or .zip archive (%s)", name, archive_error_string(r));
-    return walk(r, v, s, e);
+    return walk(&src, v, s, e);
 }
 
 int archive_gunzip(struct slice in, const char *name, size_t max, struct arena *a, struct slice *out, bool *cut,

@@ -7,21 +7,28 @@
 /*
  * Read-only walk of a support bundle: tar (gzip or plain) and zip, nothing else. Nothing is ever written to disk. Only regular files are
  * shown; links, devices, FIFOs and names with "..", control characters, a leading slash or parts over 255 bytes are skipped and counted.
- * Bounds on bytes really read, whatever headers claim: 64 MiB an entry kept, 8 GiB in all, 200,000 entries, and 200 times the compressed
- * size after the first 64 MiB (archive rules of the reliability reference).
+ * Bounds on bytes really read, whatever headers claim: max_file an entry kept, 8 GiB in all, 200,000 entries, and 200 times the compressed
+ * size after the first 64 MiB (archive rules of the reliability reference). A walk within a walk shares the budget of the outer one.
  */
 enum archive_want {
-    ARCHIVE_SKIP, /* not of interest */
-    ARCHIVE_KEEP, /* read it: file() gets its bytes */
+    ARCHIVE_SKIP,  /* not of interest */
+    ARCHIVE_KEEP,  /* read it: file() gets its bytes */
+    ARCHIVE_INNER, /* likewise, up to max_inner: an archive in this one */
+};
+
+/* Bytes taken in from the outermost archive and given out by it and those within. Zeroed at the start. */
+struct archive_budget {
+    uint64_t in, out;
 };
 
 struct archive_visit {
     void *ctx;
     /* Called with each file's name; answers whether it is wanted. */
     enum archive_want (*want)(void *ctx, const char *path);
-    /* The bytes of a wanted file, borrowed for the call; cut when they were longer than max_file. Non-zero stops and is returned. */
+    /* The bytes of a wanted file, borrowed for the call; cut when they were longer than the maximum. Non-zero stops and is returned. */
     int (*file)(void *ctx, const char *path, struct slice body, bool cut, struct err *e);
-    size_t max_file;
+    size_t max_file, max_inner;
+    struct archive_budget *budget; /* lives as long as the walk */
 };
 
 struct archive_summary {

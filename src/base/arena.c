@@ -177,12 +177,12 @@ int arena_grow(struct arena *a, void **v, size_t n, size_t *cap, size_t size, si
     size_t want = *cap ? *cap * 2 : 8;
     void *p;
 
-    if (n < *cap)
-        return 0;
     if (n >= max) {
         a->full = true;
         return -1;
     }
+    if (n < *cap)
+        return 0;
     p = arena_array(a, want, size);
     if (!p)
         return -1;

@@ -69,21 +69,22 @@ bool slice_next_line(struct slice *rest, struct slice *line, bool *ended)
 }
 
 /* NUL is none of them. */
-static bool among(const char *seps, char c)
+static bool among(const uint64_t set[4], char c)
 {
-    while (*seps && *seps != c)
-        seps++;
-    return *seps != '\0';
+    return set[(unsigned char)c >> 6] >> (c & 63) & 1u;
 }
 
 bool slice_next_word(struct slice *rest, const char *seps, struct slice *word)
 {
+    uint64_t set[4] = {0};
     size_t i = 0, start;
 
-    while (i < rest->n && among(seps, rest->p[i]))
+    for (; *seps; seps++)
+        set[(unsigned char)*seps >> 6] |= 1ull << (*seps & 63);
+    while (i < rest->n && among(set, rest->p[i]))
         i++;
     start = i;
-    while (i < rest->n && !among(seps, rest->p[i]))
+    while (i < rest->n && !among(set, rest->p[i]))
         i++;
     *word = slice_cut(*rest, start, i - start);
     *rest = slice_from(*rest, i);

@@ -41,12 +41,15 @@ static inline struct slice slice_cut(struct slice s, size_t at, size_t len)
 
 static inline bool slice_eq(struct slice a, struct slice b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+    return a.n == b.n && (a.n == 0 || (a.p[0] == b.p[0] && memcmp(a.p, b.p, a.n) == 0)); /* mostly the first byte tells */
 }
 
 static inline bool slice_eqz(struct slice a, const char *z)
 {
-    return slice_eq(a, slice_of(z));
+    for (size_t i = 0; i < a.n; i++) /* mostly the first byte tells */
+        if (z[i] == '\0' || z[i] != a.p[i])
+            return false;
+    return z[a.n] == '\0';
 }
 
 static inline bool slice_starts(struct slice s, const char *z)

@@ -16,8 +16,10 @@
 struct xml {
     xmlTextReaderPtr r;
     const char *name;
-    bool pending_close, broken;
-    char attr_name[128], *attr_value;
+    bool pending_close, broken, encoding_seen;
+    xmlAttrPtr attr; /* xml_attr_at's place: attribute number attr_at of the open element */
+    unsigned attr_at;
+    xmlChar *attr_value; /* of a value that is not one text in the library's tree */
     char error[512];
     uint32_t error_line;
 };
@@ -59,8 +61,29 @@ static size_t markup_end(struct slice in, size_t lt, bool *tag)
     return SIZE_MAX;
 }
 
+/* The encoding that an XML declaration names; empty without one. libxml2 converts before it can be asked, and prints what fails. */
+static struct slice declared_encoding(struct slice in)
+{
+    struct slice decl = slice_starts(in, "<?xml") ? slice_cut(in, 0, slice_find(in, 0, "?>")) : (struct slice){NULL, 0};
+    size_t at = slice_find(decl, 0, "encoding");
+    struct slice rest = at == SIZE_MAX ? (struct slice){NULL, 0} : slice_from(decl, at + 8), name;
+
+    return slice_next_word(&rest, " \t\r\n=\"'", &name) ? name : (struct slice){NULL, 0};
+}
+
+/* No '<' is far from the next: no tag can be too long, whatever is quoted or commented. Few documents need the exact look. */
+static bool all_short(struct slice in)
+{
+    size_t lt = 0, next;
+
+    while ((next = slice_find_char(in, lt + 1, '<')) != SIZE_MAX && next - lt <= MAX_TAG_BYTES)
+        lt = next;
+    return next == SIZE_MAX && in.n - lt <= MAX_TAG_BYTES;
+}
+
 static int refuse(struct slice in, struct err *e)
 {
+    struct slice encoding;
     size_t at = 0, lt = 0;
 
     if (slice_starts(in, "\xef\xbb\xbf"))
@@ -69,8 +92,14 @@ static int refuse(struct slice in, struct err *e)
         at++;
     if (at >= in.n || in.p[at] != '<')
         return err_set(e, VF_EFORMAT, "not XML: it does not begin with '<'");
+    encoding = declared_encoding(slice_from(in, at));
+    if (slice_find_char(in, 0, '\0') != SIZE_MAX ||
+        (encoding.n && !slice_ieq(encoding, SLICE_LIT("utf-8")) && !slice_ieq(encoding, SLICE_LIT("us-ascii"))))
+        return err_set(e, VF_EFORMAT, "XML in an encoding other than UTF-8 is refused");
     if (slice_find(in, 0, "<!DOCTYPE") != SIZE_MAX)
         return err_set(e, VF_EFORMAT, "XML with a document type declaration is refused");
+    if (all_short(in))
+        return 0;
     while ((lt = slice_find_char(in, lt, '<')) != SIZE_MAX) {
         bool tag;
         size_t gt = markup_end(in, lt, &tag);
@@ -99,7 +128,7 @@ struct xml *xml_open(struct slice in, const char *name, struct err *e)
     x = xmalloc(sizeof *x);
     x->name = name;
     x->r = xmlReaderForMemory(in.p, (int)in.n, NULL, NULL,
-                              XML_PARSE_NONET | XML_PARSE_NOCDATA | XML_PARSE_COMPACT | XML_PARSE_BIG_LINES);
+                              XML_PARSE_NONET | XML_PARSE_NOCDATA | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT | XML_PARSE_BIG_LINES);
     if (!x->r) {
         (void)err_set(e, VF_EFORMAT, "%s: not readable as XML", name);
         free(x);
@@ -129,6 +158,13 @@ static enum xml_event broken(struct xml *x, const char *why)
     return XML_BROKEN;
 }
 
+static bool encoding_fits(const struct xml *x)
+{
+    const xmlChar *enc = xmlTextReaderConstEncoding(x->r);
+
+    return !enc || xmlStrcasecmp(enc, (const xmlChar *)"utf-8") == 0 || xmlStrcasecmp(enc, (const xmlChar *)"us-ascii") == 0;
+}
+
 enum xml_event xml_next(struct xml *x)
 {
     if (x->broken)
@@ -137,8 +173,8 @@ enum xml_event xml_next(struct xml *x)
         x->pending_close = false;
         return XML_CLOSE;
     }
+    x->attr = NULL;
     for (;;) {
-        const xmlChar *enc;
         int rc = xmlTextReaderRead(x->r);
 
         if (rc == 0)
@@ -147,9 +183,9 @@ enum xml_event xml_next(struct xml *x)
             return broken(x, "not well-formed");
         switch (xmlTextReaderNodeType(x->r)) {
         case XML_READER_TYPE_ELEMENT:
-            enc = xmlTextReaderConstEncoding(x->r);
-            if (enc && xmlStrcasecmp(enc, (const xmlChar *)"utf-8") != 0 && xmlStrcasecmp(enc, (const xmlChar *)"us-ascii") != 0)
+            if (!x->encoding_seen && !encoding_fits(x))
                 return broken(x, "encoding is not UTF-8");
+            x->encoding_seen = true;
             if (xmlTextReaderAttributeCount(x->r) > MAX_ATTRS)
                 return broken(x, "too many attributes on one element");
             x->pending_close = xmlTextReaderIsEmptyElement(x->r) == 1;
@@ -202,27 +238,61 @@ const char *xml_error(const struct xml *x, uint32_t *line)
     return x->error;
 }
 
+/* The reader's own functions copy each value and search from the first attribute each time; its tree node has them as a list. */
+static xmlNodePtr open_element(const struct xml *x)
+{
+    xmlNodePtr node = xmlTextReaderCurrentNode(x->r);
+
+    return node && node->type == XML_ELEMENT_NODE ? node : NULL;
+}
+
+static struct slice attr_value(struct xml *x, xmlAttrPtr a)
+{
+    if (!a->children)
+        return SLICE_LIT("");
+    if (!a->children->next && a->children->type == XML_TEXT_NODE)
+        return slice_of((const char *)a->children->content);
+    xmlFree(x->attr_value);
+    x->attr_value = xmlNodeListGetString(a->doc, a->children, 1);
+    return slice_of(x->attr_value ? (const char *)x->attr_value : "");
+}
+
 bool xml_attr(struct xml *x, const char *name, struct slice *value)
 {
-    xmlFree(x->attr_value);
-    x->attr_value = (char *)xmlTextReaderGetAttribute(x->r, (const xmlChar *)name);
-    *value = slice_of(x->attr_value);
-    return x->attr_value != NULL;
+    xmlNodePtr node = open_element(x);
+
+    *value = (struct slice){NULL, 0};
+    for (xmlAttrPtr a = node ? node->properties : NULL; a; a = a->next)
+        if (!a->ns && strcmp((const char *)a->name, name) == 0) {
+            *value = attr_value(x, a);
+            return true;
+        }
+    return false;
 }
 
 bool xml_attr_at(struct xml *x, unsigned i, struct slice *name, struct slice *value)
 {
-    bool found;
+    xmlNodePtr node = open_element(x);
+    unsigned at = 0;
 
-    if (xmlTextReaderMoveToAttributeNo(x->r, (int)i) != 1)
+    if (!node)
         return false;
-    (void)snprintf(x->attr_name, sizeof x->attr_name, "%s", (const char *)xmlTextReaderConstLocalName(x->r));
-    found = xmlTextReaderIsNamespaceDecl(x->r) != 1;
-    xmlFree(x->attr_value);
-    x->attr_value = (char *)xmlTextReaderValue(x->r);
-    (void)xmlTextReaderMoveToElement(x->r);
-    *name = slice_of(found ? x->attr_name : "xmlns");
-    *value = slice_of(x->attr_value ? x->attr_value : "");
+    for (xmlNsPtr ns = node->nsDef; ns; ns = ns->next) /* declarations count as attributes, before the others */
+        if (at++ == i) {
+            *name = SLICE_LIT("xmlns");
+            *value = slice_of(ns->href ? (const char *)ns->href : "");
+            return true;
+        }
+    if (!x->attr || x->attr_at > i) {
+        x->attr = node->properties;
+        x->attr_at = at;
+    }
+    for (; x->attr && x->attr_at < i; x->attr_at++)
+        x->attr = x->attr->next;
+    if (!x->attr)
+        return false;
+    *name = slice_of((const char *)x->attr->name);
+    *value = attr_value(x, x->attr);
     return true;
 }
 

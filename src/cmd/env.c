@@ -182,6 +182,7 @@ int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset 
     int rc;
 
     ruleset_init(out, &v->schema, &v->builds, v->arena);
+    out->rules.without_examples = v->without_examples;
     rc = env_rules_files(v, more, n, true, load_rules, &l, e);
     return rc < 0 ? rc : ruleset_seal(out, e);
 }

@@ -18,6 +18,7 @@ struct env {
     struct builds builds;
     struct probes probes;
     struct pcinames *names;
+    bool without_examples; /* for env_rules: the examples of rules are not kept */
 };
 
 /*

@@ -56,7 +56,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
         return e->code;
     r->nhosts++;
     r->incomplete += h->incomplete || report.ndamaged;
-    r->unsure |= report.unsure > 0;
+    r->unsure |= report.unsure > 0 || report.nblind > 0;
     for (unsigned k = 0; k < 3; k++)
         r->findings |= fail_on != never && k >= (unsigned)fail_on && report.counts[k];
     if (r->v->json) {
@@ -108,6 +108,7 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         e.code = VF_EUSAGE;
         return cli_fail(c, "scan", &e);
     }
+    env->without_examples = true;
     if (env_rules(env, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
         return cli_fail(c, "scan", &e);
     for (int i = 0; i < n; i++) { /* a target that fails does not keep the others from being read */

@@ -220,6 +220,20 @@ static bool has_blank(struct slice s)
     return slice_find_char(s, 0, ' ') != SIZE_MAX || slice_find_char(s, 0, '\t') != SIZE_MAX;
 }
 
+/* Control characters that no value has; descriptions of several lines have tabs and line ends. */
+static bool has_control(struct slice s, bool lines)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char ch = (unsigned char)s.p[i];
+
+        if (lines && (ch == '\t' || ch == '\n' || (ch == '\r' && i + 1 < s.n && s.p[i + 1] == '\n')))
+            continue;
+        if (ch < 0x20 || ch == 0x7f)
+            return true;
+    }
+    return false;
+}
+
 static struct value typed(const struct column *c, const struct schema *s, bool esxcli, struct slice text, struct arena *a)
 {
     struct slice out;
@@ -279,6 +293,8 @@ struct value bind_value(const struct column *c, const struct schema *s, enum tak
     text = slice_trim(text);
     if (text.n == 0)
         return value_absent();
+    if (has_control(text, c->type == VT_TEXT))
+        return unknown(a, "control characters in it", text);
     for (unsigned k = 0; k < c->nvalues; k++)
         if (slice_ieq(text, c->values[k]))
             return value_slice(c->values[k]);
@@ -333,7 +349,7 @@ static struct value list_value(const struct bind *b, const struct record *r, str
             continue;
         if (line == r->line)
             line = fd->line;
-        damage = fd->damage ? fd->damage : damage;
+        damage = fd->damage ? fd->damage : has_control(fd->text, true) ? "control characters in it" : damage;
         if (b->take != TAKE_SPLIT && b->take != TAKE_WORDS) {
             add_member(&m, rest, a);
             continue;

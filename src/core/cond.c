@@ -376,7 +376,7 @@ static enum tri eval_rows(const struct eval *ev, const struct cond *c, const str
     result = quantify(c, &t, closed);
     if (result == TRI_UNKNOWN && !closed)
         note(ev, (struct step_taken){.cond = c, .result = result, .why = why});
-    else if (c->kind != COND_ROW || t.yes + t.open + t.no == 0)
+    else if (c->kind != COND_ROW || (t.yes + t.open == 0 && (t.no == 0 || element->scope == SCOPE_KEY || element->scope == SCOPE_ALL)))
         note(ev, (struct step_taken){.cond = c, .result = result});
     return result;
 }
@@ -433,11 +433,8 @@ enum tri cond_eval(const struct eval *ev, const struct cond *c, const struct row
         return all;
     case COND_COMPARE:
         return eval_compare(ev, c, subject);
-    case COND_NONE:
-        if (c->kids[0]->kind != COND_ROW) /* none of same: they do not all agree */
-            return tri_not(cond_eval(ev, c->kids[0], subject));
-        return eval_rows(ev, c, subject);
     case COND_ROW:
+    case COND_NONE:
     case COND_SOME:
     case COND_EVERY:
     case COND_COUNT:

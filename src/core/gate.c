@@ -76,10 +76,11 @@ static struct slice argument(const struct match_ctx *m, const struct finding *f,
 
 /* --- gates of module changes --- */
 
-static bool enabled_by(const struct fix *fix, struct slice module)
+/* Has the fix this action for the module. */
+static bool acts_on(const struct fix *fix, const char *action, struct slice module)
 {
     for (unsigned i = 0; i < fix->nactions; i++)
-        if (strcmp(fix->actions[i].action->name, "module-enable") == 0 && slice_eq(fix->actions[i].values[0], module))
+        if (strcmp(fix->actions[i].action->name, action) == 0 && slice_eq(fix->actions[i].values[0], module))
             return true;
     return false;
 }
@@ -111,6 +112,7 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, str
 {
     const struct value *list = cell(m, pci, "candidates"), *id = cell(m, pci, "id");
     unsigned modules = facts_table_index(m->facts, "module");
+    const struct value *open = NULL;
     const char *why;
 
     if (known_bool(cell(m, pci, "passthru"), true) || known_text(cell(m, pci, "owner"), "VM Passthru"))
@@ -123,21 +125,33 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, str
     for (size_t i = 0; list->state == VS_KNOWN && i < list->nlist; i++) {
         const struct row *other = facts_find(m->facts, modules, list->list[i]);
 
-        if (slice_eq(list->list[i], module))
+        if (slice_eq(list->list[i], module) || acts_on(fix, "module-disable", list->list[i]))
             continue;
         if (!other && !complete(m, "module", &why)) {
             block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(list->list[i]), why);
             return;
         }
-        if (!other || !(enabled_by(fix, other->key) || known_bool(cell(m, other, "enabled"), true)))
+        if (other && cell(m, other, "enabled")->state == VS_UNKNOWN && !acts_on(fix, "module-enable", other->key))
+            open = cell(m, other, "enabled");
+        if (!other || !(acts_on(fix, "module-enable", other->key) || known_bool(cell(m, other, "enabled"), true)))
             continue;
-        if (id->state == VS_KNOWN && firmware_raid(id->s, module)) {
+        if (id->state == VS_UNKNOWN) {
+            block(c, GATE_UNKNOWN, "whether " SLICE_FMT " (" SLICE_FMT ") is a RAID function is not known: %s", SLICE_ARG(user), SLICE_ARG(pci->key),
+                  id->why ? id->why : "its ids were not read");
+            return;
+        }
+        if (firmware_raid(id->s, module)) {
             block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is a RAID function: under " SLICE_FMT " an array would appear as single disks",
                   SLICE_ARG(user), SLICE_ARG(id->s), SLICE_ARG(other->key));
             return;
         }
         warn(c, SLICE_FMT " would then claim " SLICE_FMT " (" SLICE_FMT "): its map file lists the device", SLICE_ARG(other->key), SLICE_ARG(user),
              SLICE_ARG(pci->key));
+        return;
+    }
+    if (open) {
+        block(c, GATE_UNKNOWN, "whether another driver may load for " SLICE_FMT " (" SLICE_FMT ") is not known: %s", SLICE_ARG(user),
+              SLICE_ARG(pci->key), open->why ? open->why : "not asked");
         return;
     }
     block(c, GATE_REFUSED, "no other driver that this host has and may load lists " SLICE_FMT " (" SLICE_FMT "): it would be left without one%s",
@@ -211,6 +225,9 @@ static void gate_module_disable(const struct match_ctx *m, const struct fix *fix
         for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++) {
             const struct value *driver = cell(m, r, "driver");
 
+            if (driver->state == VS_UNKNOWN)
+                block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
+                      driver->why ? driver->why : "not asked");
             if (driver->state != VS_KNOWN || !slice_eq(driver->s, module))
                 continue;
             check_user(m, fix, module, r, c);
@@ -295,6 +312,25 @@ static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_chec
             block(c, GATE_REFUSED, "the log reports a missing boot bank: changes would not be saved (KB 318611)");
 }
 
+/* One step of the rule's own conditions that does not hold: "required: vib name="sata-ahci"; it is not so". */
+static void block_required(const struct match_ctx *m, const struct step_taken *s, struct fix_check *c)
+{
+    static const char *const words[] = {[COND_NONE] = "no ", [COND_EVERY] = "every "};
+    const struct cond *element = s->cond->nkids ? s->cond->kids[0] : s->cond;
+    _cleanup_(buf_done) struct buf what = BUF_INIT(400);
+
+    if (!s->test && s->cond->kind < sizeof words / sizeof *words && words[s->cond->kind])
+        buf_addz(&what, words[s->cond->kind]);
+    buf_add(&what, m->facts->schema->tables[cond_table(s->cond)].name);
+    for (unsigned i = 0; i < element->ntests; i++)
+        if (!s->test || s->test == &element->tests[i])
+            buf_printf(&what, " " SLICE_FMT, SLICE_ARG(element->tests[i].written));
+    if (s->result == TRI_FALSE)
+        block(c, GATE_REFUSED, "required: %s; it is not so", buf_z(&what));
+    else
+        block(c, GATE_UNKNOWN, "required: %s: %s", buf_z(&what), s->why ? s->why : "not known");
+}
+
 void fix_judge(const struct match_ctx *m, const struct finding *f, const struct fix *fix, struct fix_check *out)
 {
     struct trace t = {.arena = m->arena};
@@ -305,20 +341,18 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
     *out = (struct fix_check){.arena = m->arena};
     out->commands = arena_array(m->arena, fix->nactions + 2, sizeof *out->commands);
     out->undo = arena_array(m->arena, fix->nactions + 2, sizeof *out->undo);
-    if (!out->commands || !out->undo)
+    if (!out->commands || !out->undo) {
+        out->state = GATE_UNKNOWN;
         return;
+    }
     if (f->result != TRI_TRUE)
         block(out, GATE_UNKNOWN, "the finding itself is not certain: %s", f->why ? f->why : "not known");
     if (f->guard_unknown)
         block(out, GATE_UNKNOWN, "a guard could not be decided: " SLICE_FMT, SLICE_ARG(f->guard_unknown->title));
     required = cond_eval(&ev, fix->require, f->row);
-    if (required != TRI_TRUE)
-        for (size_t i = 0; i < t.n; i++)
-            if (t.v[i].result == required && (t.v[i].test || t.v[i].why))
-                block(out, required == TRI_FALSE ? GATE_REFUSED : GATE_UNKNOWN, "required: " SLICE_FMT "%s" SLICE_FMT "%s%s",
-                      SLICE_ARG(m->facts->schema->tables[cond_table(t.v[i].cond)].name), t.v[i].test ? " " : "",
-                      SLICE_ARG(t.v[i].test ? t.v[i].test->written : SLICE_LIT("")), required == TRI_FALSE ? "; it is not so" : ": ",
-                      required == TRI_FALSE ? "" : t.v[i].why ? t.v[i].why : "not known");
+    for (size_t i = 0; required != TRI_TRUE && i < t.n; i++)
+        if (t.v[i].result == required)
+            block_required(m, &t.v[i], out);
     if (required != TRI_TRUE && out->state == GATE_OPEN)
         block(out, required == TRI_FALSE ? GATE_REFUSED : GATE_UNKNOWN, "what the fix requires does not hold on this host");
     for (unsigned i = 0; i < fix->nactions; i++) {

@@ -20,30 +20,54 @@ static bool upgrade_concerns(const struct match_ctx *m, const struct rule *r)
     return m->upgrade_to.major && release_order(m->rules->builds, &m->upgrade_to, &r->upgrade_to, &order) == 0 && order >= 0;
 }
 
-/* The subject's tests of a good entry without its driver version: does the entry speak of this driver at all. */
+/* Below an entry's condition: is the subject's driver version beyond the listed one. FALSE ends it; UNKNOWN: the entry has no say. */
+static enum tri newer_than_entry(const struct eval *ev, const struct cond *c, const struct row *row, unsigned version, int driver)
+{
+    const struct table *t = &ev->facts->schema->tables[row->table];
+    enum tri all = TRI_UNKNOWN;
+    const char *why;
+    int order;
+
+    for (unsigned i = 0; c->kind == COND_ALL && i < c->nkids; i++) {
+        enum tri kid = newer_than_entry(ev, c->kids[i], row, version, driver);
+
+        all = kid == TRI_UNKNOWN || all == TRI_FALSE ? all : kid;
+    }
+    if (c->kind != COND_ROW || c->scope != SCOPE_SELF)
+        return all;
+    for (unsigned i = 0; i < c->ntests; i++) /* versions of another driver say nothing */
+        if ((int)c->tests[i].column == driver && test_cell(ev, t, &c->tests[i], row, &why) == TRI_FALSE)
+            return TRI_UNKNOWN;
+    for (unsigned i = 0; i < c->ntests; i++) {
+        const struct test *x = &c->tests[i];
+        const struct slice have = row->cells[version].s;
+
+        for (unsigned k = 0; x->column == version && x->op == TEST_IS && k < x->nvalues; k++) {
+            struct slice listed = slice_cut(x->values[k], 0, slice_find_char(x->values[k], 0, '*'));
+
+            if (slice_glob(x->values[k], have) || version_order(have, listed, t->columns[version].scheme, &order) < 0 || order <= 0)
+                return TRI_FALSE;
+            all = TRI_TRUE;
+        }
+    }
+    return all;
+}
+
+/* Is the subject's driver newer than every good entry that speaks of this driver. */
 static bool newer_than(const struct eval *ev, const struct rule *r, const struct row *row)
 {
     const struct table *t = &ev->facts->schema->tables[r->subject];
-    int c = table_column(t, SLICE_LIT("driver-version")), order;
+    int c = table_column(t, SLICE_LIT("driver-version")), driver = table_column(t, SLICE_LIT("driver"));
     bool any = false;
 
     if (c < 0 || row->cells[c].state != VS_KNOWN)
         return false;
     for (unsigned i = 0; i < r->ngood; i++) {
-        const struct cond *all = r->good[i].cond;
+        enum tri newer = newer_than_entry(ev, r->good[i].cond, row, (unsigned)c, driver);
 
-        for (unsigned k = 0; all && k < all->nkids; k++)
-            for (unsigned x = 0; all->kids[k]->kind == COND_ROW && x < all->kids[k]->ntests; x++) {
-                const struct test *test = &all->kids[k]->tests[x];
-                struct slice listed = test->nvalues ? test->values[0] : SLICE_LIT("");
-
-                if (all->kids[k]->scope != SCOPE_SELF || test->column != (unsigned)c || test->op != TEST_IS)
-                    continue;
-                listed = slice_cut(listed, 0, slice_find_char(listed, 0, '*'));
-                if (version_order(row->cells[c].s, listed, t->columns[c].scheme, &order) < 0 || order <= 0)
-                    return false;
-                any = true;
-            }
+        if (newer == TRI_FALSE)
+            return false;
+        any |= newer == TRI_TRUE;
     }
     return any;
 }
@@ -152,7 +176,7 @@ static bool is_row(void *ctx, const struct row *r)
 }
 
 /* Does a guard that holds for row g concern a finding on row s: the same row, a row it leads to, or the whole host. */
-static bool concerns(const struct match_ctx *m, const struct row *g, const struct row *s)
+static enum tri concerns(const struct match_ctx *m, const struct row *g, const struct row *s)
 {
     struct cond c = {.kind = COND_ROW, .table = g->table, .scope = SCOPE_RELATED};
     struct reach x = {.wanted = g};
@@ -161,15 +185,15 @@ static bool concerns(const struct match_ctx *m, const struct row *g, const struc
     int n;
 
     if (g->table == s->table)
-        return g == s;
+        return g == s ? TRI_TRUE : TRI_FALSE;
     if (m->facts->schema->tables[g->table].single)
-        return true;
+        return TRI_TRUE;
     n = schema_relate(m->facts->schema, (int)s->table, (int)g->table, c.steps);
     if (n < 0)
-        return true;
+        return TRI_TRUE;
     c.nsteps = (unsigned)n;
     cond_rows(m->facts, &c, s, is_row, &x, &closed, &why);
-    return x.hit;
+    return x.hit ? TRI_TRUE : closed ? TRI_FALSE : TRI_UNKNOWN;
 }
 
 static void restrain(const struct match_ctx *m, struct findings *fs)
@@ -180,10 +204,12 @@ static void restrain(const struct match_ctx *m, struct findings *fs)
         for (size_t i = 0; i < fs->n && (guard->rule->nrestrains || guard->rule->nsupersedes); i++) {
             struct finding *f = &fs->v[i];
 
-            if (names(guard->rule->restrains, guard->rule->nrestrains, f->rule->id) && concerns(m, guard->row, f->row)) {
-                if (guard->result == TRI_TRUE)
+            if (names(guard->rule->restrains, guard->rule->nrestrains, f->rule->id)) {
+                enum tri holds = tri_and(guard->result, concerns(m, guard->row, f->row));
+
+                if (holds == TRI_TRUE)
                     f->withheld_by = guard->rule;
-                else
+                else if (holds == TRI_UNKNOWN)
                     f->guard_unknown = guard->rule;
             }
             if (guard->result == TRI_TRUE && names(guard->rule->supersedes, guard->rule->nsupersedes, f->rule->id) && guard->row == f->row)

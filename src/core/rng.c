@@ -123,7 +123,7 @@ static void fixes(struct writing *w)
     put(w, "<zeroOrMore><element name=\"require\"><oneOrMore><ref name=\"condition\"/></oneOrMore></element></zeroOrMore>");
     put(w, "<zeroOrMore><ref name=\"action\"/></zeroOrMore>");
     put(w, "<zeroOrMore><element name=\"advise\"><text/></element></zeroOrMore>");
-    put(w, "<zeroOrMore><element name=\"then\"><zeroOrMore><attribute><anyName/></attribute></zeroOrMore></element></zeroOrMore>");
+    put(w, "<optional><element name=\"then\"><zeroOrMore><attribute><anyName/></attribute></zeroOrMore></element></optional>");
     put(w, "</interleave>");
     put(w, "</element>");
     put(w, "</define>");
@@ -160,7 +160,7 @@ static void body(struct writing *w)
     put(w, "</element>");
     put(w, "</optional>");
     put(w, "<element name=\"why\">");
-    put(w, "<interleave><text/><oneOrMore><element name=\"see\"><attribute name=\"href\"><data type=\"anyURI\"/></attribute></element></oneOrMore>"
+    put(w, "<interleave><text/><oneOrMore><element name=\"see\"><attribute name=\"href\"><data type=\"string\"><param name=\"pattern\">https?://.+</param></data></attribute></element></oneOrMore>"
            "</interleave>");
     put(w, "</element>");
     put(w, "<zeroOrMore><ref name=\"fix\"/></zeroOrMore>");

@@ -104,9 +104,22 @@ bool rule_known_word(struct slice word, const char *const *words)
     return false;
 }
 
+int rule_only(struct rule_loading *l, const char *element, const char *const *known, struct err *e)
+{
+    static const char *const none[] = {NULL};
+    struct slice name, value;
+
+    known = known ? known : none;
+    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++)
+        if (!rule_known_word(name, known))
+            return rule_fail(l, e, near_word(name, known), "unknown attribute \"" SLICE_FMT "\" of %s", SLICE_ARG(name), element);
+    return 0;
+}
+
 void *rule_keep(struct arena *a, const void *v, size_t n, size_t size)
 {
-    void *p = arena_array(a, n + 1, size);
+    static char none; /* not NULL, but nothing to read or write */
+    void *p = n ? arena_array(a, n, size) : &none;
 
     if (p && n)
         memcpy(p, v, n * size);
@@ -115,28 +128,55 @@ void *rule_keep(struct arena *a, const void *v, size_t n, size_t size)
 
 /* --- texts --- */
 
+/* Words parted by one blank each, behind what is there. */
+static void fold(struct slice s, struct buf *out)
+{
+    size_t to = out->n, from;
+    bool blank = false;
+
+    if (to)
+        buf_addc(out, ' ');
+    buf_add(out, s);
+    for (from = to; from < out->n; from++) {
+        char c = out->p[from];
+
+        if ((unsigned char)c <= ' ') {
+            blank = to > 0;
+            continue;
+        }
+        if (blank)
+            out->p[to++] = ' ';
+        blank = false;
+        out->p[to++] = c;
+    }
+    out->n = to;
+}
+
 /* Text content of an element that may hold <see href="..."/>; white space folded. */
 static int load_text(struct rule_loading *l, const char *element, struct slice *out, struct slice *hrefs, unsigned *nhrefs, struct err *e)
 {
-    _cleanup_(buf_done) struct buf b = BUF_INIT(16384);
+    static const char *const see[] = {"href", NULL};
+    struct buf *b = l->text;
     enum xml_event ev;
 
+    buf_reset(b);
+    if (out->p)
+        return rule_fail(l, e, nothing, "a second <%s>", element);
+    if (rule_only(l, element, NULL, e) < 0)
+        return e->code;
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
-        struct slice rest, w;
+        struct slice w;
 
         if (ev == XML_BROKEN)
             return e->code;
         if (ev == XML_TEXT) {
-            rest = xml_text(l->x);
-            while (slice_next_word(&rest, " \t\r\n", &w)) {
-                if (b.n)
-                    buf_addc(&b, ' ');
-                buf_add(&b, w);
-            }
+            fold(xml_text(l->x), b);
             continue;
         }
         if (!hrefs || strcmp(xml_name(l->x), "see") != 0)
             return rule_fail(l, e, nothing, "<%s> may not stand inside <%s>", xml_name(l->x), element);
+        if (rule_only(l, "see", see, e) < 0)
+            return e->code;
         w = rule_attr(l, "href");
         if (!slice_starts(w, "https://") && !slice_starts(w, "http://"))
             return rule_fail(l, e, nothing, "see wants href=\"https://...\", not \"" SLICE_FMT "\"", SLICE_ARG(w));
@@ -146,15 +186,26 @@ static int load_text(struct rule_loading *l, const char *element, struct slice *
         if (rule_no_children(l, "see", e) < 0)
             return e->code;
     }
-    *out = arena_dup(l->a, buf_slice(&b));
+    *out = arena_dup(l->a, buf_slice(b));
     return 0;
 }
 
 /* --- fixes --- */
 
+/* "${device.queue-depth}" of a rule about devices. */
+static bool subject_cell(const struct rule_loading *l, struct slice text)
+{
+    const struct table *t = &l->schema->tables[l->rule->subject];
+    struct slice inner = slice_cut(text, 2, text.n > 3 ? text.n - 3 : 0);
+    size_t dot = slice_find_char(inner, 0, '.');
+
+    return slice_ends(text, "}") && dot != SIZE_MAX && slice_eq(slice_cut(inner, 0, dot), t->name) &&
+           table_column(t, slice_from(inner, dot + 1)) >= 0;
+}
+
 static int load_action(struct rule_loading *l, struct fix_action *fa, struct err *e)
 {
-    struct slice element = slice_of(arena_printf(l->a, "%s", xml_name(l->x))), name, value;
+    struct slice element = arena_dup(l->a, slice_of(xml_name(l->x))), name, value;
     const struct action *act = action_find(element);
 
     if (!act) {
@@ -177,6 +228,9 @@ static int load_action(struct rule_loading *l, struct fix_action *fa, struct err
             k++;
         if (k == ACTION_MAX_ARGS || !act->args[k].name)
             return rule_fail(l, e, nothing, "%s has no argument \"" SLICE_FMT "\"", act->name, SLICE_ARG(name));
+        if (slice_starts(value, "${") && !subject_cell(l, value))
+            return rule_fail(l, e, nothing, "%s: \"" SLICE_FMT "\" is no cell of the subject, which is written ${" SLICE_FMT ".COLUMN}", act->name,
+                             SLICE_ARG(value), SLICE_ARG(l->schema->tables[l->rule->subject].name));
         if (!slice_starts(value, "${") && !action_arg_fits(act->args[k].kind, value))
             return rule_fail(l, e, nothing, "%s: %s wants %s, not \"" SLICE_FMT "\"", act->name, act->args[k].name,
                         action_arg_form(act->args[k].kind), SLICE_ARG(value));
@@ -188,19 +242,43 @@ static int load_action(struct rule_loading *l, struct fix_action *fa, struct err
     return rule_no_children(l, act->name, e);
 }
 
+/* All that several <require> say must hold. */
+static int load_require(struct rule_loading *l, struct fix *f, struct err *e)
+{
+    const struct cond *more = NULL, **kids = arena_array(l->a, 2, sizeof *kids);
+    struct cond *all;
+
+    if (rule_only(l, "require", NULL, e) < 0 || rule_load_group(l, "require", &more, e) < 0)
+        return e->code;
+    if (!more)
+        return rule_fail(l, e, nothing, "<require> says nothing");
+    if (!f->require) {
+        f->require = more;
+        return 0;
+    }
+    all = rule_new_cond(l, COND_ALL);
+    if (!all || !kids)
+        return rule_full(l, e);
+    kids[0] = f->require;
+    kids[1] = more;
+    all->kids = kids;
+    all->nkids = 2;
+    f->require = all;
+    return 0;
+}
+
 static int load_fix(struct rule_loading *l, struct fix *f, struct err *e)
 {
     static const char *const known[] = {"id", "risk", NULL};
-    struct slice advise[FIX_MAX_STEPS], risk = rule_attr(l, "risk"), name, value;
+    struct slice advise[FIX_MAX_STEPS], risk = rule_attr(l, "risk");
     struct fix_action acts[FIX_MAX_STEPS];
     enum xml_event ev;
 
     f->id = rule_attr(l, "id");
     f->line = xml_line(l->x);
     f->risk = risk_rank(risk);
-    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++)
-        if (!rule_known_word(name, known))
-            return rule_fail(l, e, near_word(name, known), "unknown attribute \"" SLICE_FMT "\" of fix", SLICE_ARG(name));
+    if (rule_only(l, "fix", known, e) < 0)
+        return e->code;
     if (f->id.n == 0)
         return rule_fail(l, e, nothing, "fix wants an id");
     if (f->risk < 0)
@@ -216,11 +294,13 @@ static int load_fix(struct rule_loading *l, struct fix *f, struct err *e)
         if (f->nadvise == FIX_MAX_STEPS || f->nactions == FIX_MAX_STEPS)
             return rule_fail(l, e, nothing, "too many steps in a fix");
         if (strcmp(element, "advise") == 0) {
+            advise[f->nadvise] = nothing;
             rc = load_text(l, "advise", &advise[f->nadvise++], NULL, NULL, e);
         } else if (strcmp(element, "require") == 0) {
-            rc = rule_load_group(l, "require", &f->require, e);
+            rc = load_require(l, f, e);
         } else if (strcmp(element, "then") == 0) {
-            rc = rule_load_tests(l, &l->schema->tables[l->rule->subject], NULL, &f->then, &f->nthen, e);
+            rc = f->then ? rule_fail(l, e, nothing, "a second <then>; one holds all that must be true afterwards")
+                         : rule_load_tests(l, &l->schema->tables[l->rule->subject], NULL, &f->then, &f->nthen, e);
             rc = rc < 0 ? rc : rule_no_children(l, "then", e);
         } else {
             acts[f->nactions] = (struct fix_action){.action = NULL};
@@ -238,22 +318,50 @@ static int load_fix(struct rule_loading *l, struct fix *f, struct err *e)
 
 /* --- examples --- */
 
-static int load_example_row(struct rule_loading *l, struct example_row *r, const char *element, struct err *e)
+/* "pci" of the flat form, "id" of a row of the table pci; "?" and "-" leave it open or say that it is absent. */
+static bool names_pci_id(const struct rule_loading *l, const struct example_row *r, bool flat, struct slice name)
+{
+    return (flat && slice_eqz(name, "pci")) || (slice_eqz(name, "id") && slice_eqz(l->schema->tables[r->table].name, "pci"));
+}
+
+static bool pci_id_form(struct slice v)
+{
+    struct slice part;
+    unsigned n = 0;
+    uint64_t number;
+
+    if (slice_eqz(v, "?") || slice_eqz(v, "-"))
+        return true;
+    for (; slice_next_word(&v, ":", &part); n++)
+        if (part.n != 4 || num_parse_hex(part, 4, &number) < 0)
+            return false;
+    return n >= 2 && n <= 4;
+}
+
+static int load_example_row(struct rule_loading *l, struct example_row *r, const char *element, bool flat, struct err *e)
 {
     struct slice names[RULE_MAX_TESTS], values[RULE_MAX_TESTS], name, value;
     const struct example_row *kids[RULE_MAX_KIDS];
+    bool keep = !l->rules->without_examples;
     enum xml_event ev;
 
     for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++) {
         if (r->n == RULE_MAX_TESTS)
             return rule_fail(l, e, nothing, "too many attributes");
-        names[r->n] = arena_dup(l->a, name);
-        values[r->n++] = arena_dup(l->a, value);
+        if (names_pci_id(l, r, flat, name) && !pci_id_form(value))
+            return rule_fail(l, e, nothing, SLICE_FMT " wants 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"; use colons",
+                             SLICE_ARG(name), SLICE_ARG(value));
+        if (keep)
+            (void)rule_keep_pair(l->a, &name, &value);
+        names[r->n] = name;
+        values[r->n++] = value;
     }
-    r->names = rule_keep(l->a, names, r->n, sizeof *names);
-    r->values = rule_keep(l->a, values, r->n, sizeof *values);
+    if (keep) {
+        r->names = rule_keep(l->a, names, r->n, sizeof *names);
+        r->values = rule_keep(l->a, values, r->n, sizeof *values);
+    }
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
-        struct example_row *kid = arena_alloc(l->a, sizeof *kid);
+        struct example_row dropped = {0}, *kid = keep ? arena_alloc(l->a, sizeof *kid) : &dropped;
         struct slice table = slice_of(ev == XML_OPEN ? xml_name(l->x) : "");
         int t = schema_table(l->schema, table);
 
@@ -265,10 +373,11 @@ static int load_example_row(struct rule_loading *l, struct example_row *r, const
             return rule_fail(l, e, schema_near_table(l->schema, table), "unknown table \"" SLICE_FMT "\" in an example", SLICE_ARG(table));
         kid->table = (unsigned)t;
         kids[r->nkids++] = kid;
-        if (load_example_row(l, kid, xml_name(l->x), e) < 0)
+        if (load_example_row(l, kid, "example", false, e) < 0)
             return e->code;
     }
-    r->kids = rule_keep(l->a, kids, r->nkids, sizeof *kids);
+    if (keep)
+        r->kids = rule_keep(l->a, kids, r->nkids, sizeof *kids);
     return 0;
 }
 
@@ -276,11 +385,13 @@ static int load_example(struct rule_loading *l, struct example *x, enum example_
 {
     x->kind = kind;
     x->line = xml_line(l->x);
-    x->esxi = rule_attr(l, "esxi");
-    x->upgrade_to = rule_attr(l, "upgrade-to");
-    x->partial = rule_attr(l, "partial");
+    if (!l->rules->without_examples) {
+        x->esxi = rule_attr(l, "esxi");
+        x->upgrade_to = rule_attr(l, "upgrade-to");
+        x->partial = rule_attr(l, "partial");
+    }
     x->flat.table = l->rule->subject;
-    return load_example_row(l, &x->flat, element, e);
+    return load_example_row(l, &x->flat, element, true, e);
 }
 
 /* --- rules --- */
@@ -315,12 +426,11 @@ static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
 {
     static const char *const known[] = {"id", "subject", "topic", "severity", "status", "reviewed", "supersedes", "restrains", NULL};
     static const char *const states[] = {"draft", "stable", "retired", NULL};
-    struct slice subject = rule_attr(l, "subject"), severity = rule_attr(l, "severity"), status = rule_attr(l, "status"), name, value;
+    struct slice subject = rule_attr(l, "subject"), severity = rule_attr(l, "severity"), status = rule_attr(l, "status");
     int t = schema_table(l->schema, subject), s = 0;
 
-    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++)
-        if (!rule_known_word(name, known))
-            return rule_fail(l, e, near_word(name, known), "unknown attribute \"" SLICE_FMT "\" of rule", SLICE_ARG(name));
+    if (rule_only(l, "rule", known, e) < 0)
+        return e->code;
     r->id = rule_attr(l, "id");
     r->file = l->name;
     r->line = xml_line(l->x);
@@ -352,14 +462,22 @@ struct parts {
     struct fix fixes[RULE_MAX_KIDS];
     struct example examples[RULE_MAX_EXAMPLES];
     const struct cond *bad[RULE_MAX_KIDS], *evidence[RULE_MAX_KIDS];
-    unsigned nbad, nhrefs;
+    unsigned nbad, nhrefs, when;
 };
 
 static int load_evidence(struct rule_loading *l, struct rule *r, struct parts *p, struct err *e)
 {
+    static const char *const known[] = {"required", NULL};
+    struct slice required = rule_attr(l, "required");
     enum xml_event ev;
 
-    r->evidence_required = slice_eqz(rule_attr(l, "required"), "yes");
+    if (r->nevidence)
+        return rule_fail(l, e, nothing, "a second <evidence>; its elements are alternatives");
+    if (rule_only(l, "evidence", known, e) < 0)
+        return e->code;
+    r->evidence_required = slice_eqz(required, "yes");
+    if (required.n && !r->evidence_required && !slice_eqz(required, "no"))
+        return rule_fail(l, e, nothing, "required wants yes or no, not \"" SLICE_FMT "\"", SLICE_ARG(required));
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
         if (ev == XML_BROKEN)
             return e->code;
@@ -372,53 +490,67 @@ static int load_evidence(struct rule_loading *l, struct rule *r, struct parts *p
     return r->nevidence ? 0 : rule_fail(l, e, nothing, "<evidence> says nothing");
 }
 
-/* The element's name as one of our own constants, since the reader's is gone with the next node. */
-static const char *element_name(struct xml *x)
-{
-    static const char *const names[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure"};
+enum child { CHILD_TITLE, CHILD_WHEN, CHILD_BAD, CHILD_GOOD, CHILD_EVIDENCE, CHILD_WHY, CHILD_FIX, CHILD_MATCHES, CHILD_IGNORES, CHILD_UNSURE, CHILD_OTHER };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], xml_name(x)) == 0)
-            return names[i];
-    return xml_name(x);
+static const char *const children[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure", NULL};
+
+static enum child child_of(const char *name)
+{
+    unsigned i = 0;
+
+    while (children[i] && !(children[i][0] == name[0] && strcmp(children[i], name) == 0))
+        i++;
+    return (enum child)i;
 }
 
 static int load_child(struct rule_loading *l, struct rule *r, struct parts *p, struct err *e)
 {
-    static const char *const known[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure", NULL};
-    static const char *const good_only[] = {"esxi", "note", NULL};
-    const char *element = element_name(l->x);
+    static const char *const good_only[] = {"esxi", "note", NULL}, *const when_only[] = {"upgrade-to", NULL};
+    enum child child = child_of(xml_name(l->x));
+    const char *element = child == CHILD_OTHER ? xml_name(l->x) : children[child]; /* the reader's is gone with the next node */
     struct slice upgrade;
 
-    if (strcmp(element, "title") == 0)
+    switch (child) {
+    case CHILD_TITLE:
         return load_text(l, element, &r->title, NULL, NULL, e);
-    if (strcmp(element, "why") == 0)
+    case CHILD_WHY:
         return load_text(l, element, &r->why, p->hrefs, &p->nhrefs, e);
-    if (strcmp(element, "when") == 0) {
+    case CHILD_WHEN:
+        if (p->when++)
+            return rule_fail(l, e, nothing, "a second <when>; elements of different names in one <when> must all hold");
+        if (rule_only(l, element, when_only, e) < 0)
+            return e->code;
         upgrade = rule_attr(l, "upgrade-to");
         if (upgrade.n && release_parse(upgrade, &r->upgrade_to, e) < 0)
             return err_ctx(e, "%s:%u: upgrade-to", l->name, xml_line(l->x));
         return rule_load_group(l, element, &r->when, e);
-    }
-    if (strcmp(element, "bad") == 0 && p->nbad < RULE_MAX_KIDS)
+    case CHILD_BAD:
+        if (p->nbad == RULE_MAX_KIDS)
+            break;
         return rule_load_body(l, element, NULL, &p->bad[p->nbad++], e);
-    if (strcmp(element, "good") == 0 && r->ngood < RULE_MAX_KIDS) {
+    case CHILD_GOOD:
+        if (r->ngood == RULE_MAX_KIDS)
+            break;
         p->good[r->ngood].note = rule_attr(l, "note");
         return rule_load_body(l, element, good_only, &p->good[r->ngood++].cond, e);
-    }
-    if (strcmp(element, "evidence") == 0)
+    case CHILD_EVIDENCE:
         return load_evidence(l, r, p, e);
-    if (strcmp(element, "fix") == 0 && r->nfixes < RULE_MAX_KIDS) {
+    case CHILD_FIX:
+        if (r->nfixes == RULE_MAX_KIDS)
+            break;
         p->fixes[r->nfixes] = (struct fix){.risk = -1};
         return load_fix(l, &p->fixes[r->nfixes++], e);
+    case CHILD_MATCHES:
+    case CHILD_IGNORES:
+    case CHILD_UNSURE:
+        if (r->nexamples == RULE_MAX_EXAMPLES)
+            break;
+        p->examples[r->nexamples] = (struct example){.kind = EXAMPLE_MATCHES};
+        return load_example(l, &p->examples[r->nexamples++], (enum example_kind)(child - CHILD_MATCHES), element, e);
+    case CHILD_OTHER:
+        return rule_fail(l, e, near_word(slice_of(element), children), "unknown element \"%s\"", element);
     }
-    for (int k = 0; k < 3; k++)
-        if (strcmp(element, known[7 + k]) == 0 && r->nexamples < RULE_MAX_EXAMPLES) {
-            p->examples[r->nexamples] = (struct example){.kind = EXAMPLE_MATCHES};
-            return load_example(l, &p->examples[r->nexamples++], (enum example_kind)k, element, e);
-        }
-    return rule_fail(l, e, near_word(slice_of(element), known), rule_known_word(slice_of(element), known) ? "too many <%s>" : "unknown element \"%s\"",
-                element);
+    return rule_fail(l, e, nothing, "too many <%s>", element);
 }
 
 static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, struct err *e)
@@ -453,6 +585,8 @@ static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, s
     r->hrefs = rule_keep(l->a, p->hrefs, p->nhrefs, sizeof *p->hrefs);
     r->nhrefs = p->nhrefs;
     r->fixes = rule_keep(l->a, p->fixes, r->nfixes, sizeof *p->fixes);
+    if (l->rules->without_examples)
+        r->nexamples = 0;
     r->examples = rule_keep(l->a, p->examples, r->nexamples, sizeof *p->examples);
     return arena_full(l->a) ? rule_full(l, e) : 0;
 }
@@ -484,7 +618,7 @@ static int load_rule(struct rule_loading *l, struct parts *p, struct err *e)
 
     if (!r)
         return rule_full(l, e);
-    p->nbad = p->nhrefs = 0;
+    p->nbad = p->nhrefs = p->when = 0;
     l->rule = r;
     if (load_head(l, r, e) < 0)
         return e->code;
@@ -510,25 +644,31 @@ int rules_load(struct rules *rs, struct slice xml, const char *name, const struc
 {
     _cleanup_(free_parts) struct parts *parts = xmalloc(sizeof *parts);
     _cleanup_(xml_close) struct xml *x = xml_open(xml, name, e);
-    struct rule_loading l = {.x = x, .a = a, .name = arena_printf(a, "%s", name), .schema = s, .rules = rs};
+    _cleanup_(buf_done) struct buf text = BUF_INIT(16384);
+    struct rule_loading l = {.x = x, .a = a, .name = arena_printf(a, "%s", name), .schema = s, .rules = rs, .text = &text};
+    static const char *const format[] = {"format", NULL};
     enum xml_event ev;
     bool root = false;
 
     if (!x)
         return e->code;
     while ((ev = xml_next(x)) > XML_END) {
+        if (ev == XML_TEXT)
+            return rule_fail(&l, e, nothing, "text between rules");
         if (ev != XML_OPEN)
             continue;
         if (!root) {
             if (strcmp(xml_name(x), "rules") != 0 || !slice_eqz(rule_attr(&l, "format"), "1"))
                 return rule_fail(&l, e, nothing, "a rule file begins with <rules format=\"1\">, not <%s>", xml_name(x));
+            if (rule_only(&l, "rules", format, e) < 0)
+                return e->code;
             root = true;
         } else if (strcmp(xml_name(x), "rule") != 0) {
             static const char *const known[] = {"rule", NULL};
 
             return rule_fail(&l, e, near_word(slice_of(xml_name(x)), known), "unknown element \"%s\"", xml_name(x));
         } else if (load_rule(&l, parts, e) < 0) {
-            return e->code;
+            return arena_full(a) ? rule_full(&l, e) : e->code; /* a word that found no room looks like one that is missing */
         }
     }
     if (ev == XML_BROKEN)

@@ -89,6 +89,7 @@ struct rules {
     const struct rule **v;
     size_t n, cap;
     struct map by_id;
+    bool without_examples; /* set before loading, by who only matches: examples are read and checked, but not kept */
 };
 
 /*

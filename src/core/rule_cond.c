@@ -109,6 +109,24 @@ static int load_values(struct rule_loading *l, const struct table *t, struct tes
     return 0;
 }
 
+struct slice rule_keep_pair(struct arena *a, struct slice *name, struct slice *value)
+{
+    size_t n = name->n + value->n + 3;
+    char *p = arena_alloc(a, n + 1);
+
+    if (!p) {
+        *name = *value = nothing;
+        return nothing;
+    }
+    memcpy(p, name->p, name->n);
+    memcpy(p + name->n, "=\"", 2);
+    memcpy(p + name->n + 2, value->p, value->n);
+    p[n - 1] = '"';
+    *name = (struct slice){p, name->n};
+    *value = (struct slice){p + name->n + 2, value->n};
+    return (struct slice){p, n};
+}
+
 static int load_test(struct rule_loading *l, const struct table *t, struct slice name, struct slice value, struct test *x, struct err *e)
 {
     const struct column *c;
@@ -118,7 +136,7 @@ static int load_test(struct rule_loading *l, const struct table *t, struct slice
         return rule_fail(l, e, table_near_column(t, name), "unknown column \"" SLICE_FMT "\" of " SLICE_FMT, SLICE_ARG(name), SLICE_ARG(t->name));
     x->column = (unsigned)col;
     c = &t->columns[col];
-    x->written = slice_of(arena_printf(l->a, SLICE_FMT "=\"" SLICE_FMT "\"", SLICE_ARG(name), SLICE_ARG(value)));
+    x->written = rule_keep_pair(l->a, &name, &value);
     switch (x->op) {
     case TEST_IS:
         return load_values(l, t, x, value, e);
@@ -142,7 +160,11 @@ static int load_test(struct rule_loading *l, const struct table *t, struct slice
             return rule_fail(l, e, nothing, SLICE_FMT " is no version; from and before compare versions", SLICE_ARG(c->name));
         if (c->scheme == SCHEME_ESXI && release_parse(value, &x->release, e) < 0)
             return err_ctx(e, "%s:%u", l->name, xml_line(l->x));
-        return load_values(l, t, x, value, e);
+        if (load_values(l, t, x, value, e) < 0)
+            return e->code;
+        if (x->nvalues != 1 || slice_find_char(value, 0, '*') != SIZE_MAX)
+            return rule_fail(l, e, nothing, SLICE_FMT " wants one version, not \"" SLICE_FMT "\"", SLICE_ARG(name), SLICE_ARG(value));
+        return 0;
     }
     return 0;
 }
@@ -160,7 +182,7 @@ int rule_load_tests(struct rule_loading *l, const struct table *t, const char *c
         if (*n == RULE_MAX_TESTS)
             return rule_fail(l, e, nothing, "too many attributes");
         v[*n] = (struct test){.op = TEST_IS};
-        if (load_test(l, t, arena_dup(l->a, name), arena_dup(l->a, value), &v[(*n)++], e) < 0)
+        if (load_test(l, t, name, value, &v[(*n)++], e) < 0)
             return e->code;
     }
     *out = rule_keep(l->a, v, *n, sizeof *v);
@@ -183,6 +205,23 @@ struct cond *rule_new_cond(struct rule_loading *l, enum cond_kind kind)
     return c;
 }
 
+static int relate(struct rule_loading *l, unsigned to, struct step steps[SCHEMA_MAX_STEPS])
+{
+    struct rule_path **of = &l->paths[l->rule->subject], *path;
+
+    if (!*of)
+        *of = arena_array(l->a, l->schema->ntables, sizeof **of);
+    if (!*of)
+        return -1;
+    path = &(*of)[to];
+    if (!path->known) {
+        path->n = schema_relate(l->schema, (int)l->rule->subject, (int)to, path->steps);
+        path->known = true;
+    }
+    memcpy(steps, path->steps, sizeof path->steps);
+    return path->n;
+}
+
 static void find_scope(struct rule_loading *l, struct cond *c)
 {
     const struct table *t = &l->schema->tables[c->table];
@@ -201,7 +240,7 @@ static void find_scope(struct rule_loading *l, struct cond *c)
         c->scope = SCOPE_SELF;
         return;
     }
-    n = schema_relate(l->schema, (int)l->rule->subject, (int)c->table, c->steps);
+    n = relate(l, c->table, c->steps);
     c->scope = n < 0 ? SCOPE_ALL : SCOPE_RELATED;
     c->nsteps = n < 0 ? 0 : (unsigned)n;
 }
@@ -209,7 +248,7 @@ static void find_scope(struct rule_loading *l, struct cond *c)
 /* An element that names a table. all: rows other than the subject are meant even in its own table (inside a quantifier). */
 static struct cond *load_element(struct rule_loading *l, bool all, struct err *e)
 {
-    struct slice name = slice_of(arena_printf(l->a, "%s", xml_name(l->x)));
+    struct slice name = arena_dup(l->a, slice_of(xml_name(l->x)));
     int t = schema_table(l->schema, name);
     struct cond *c = rule_new_cond(l, COND_ROW);
 
@@ -249,10 +288,13 @@ static struct cond *load_cell(struct rule_loading *l, struct slice text, struct 
 
 static struct cond *load_compare(struct rule_loading *l, struct err *e)
 {
+    static const char *const known[] = {"fact", "below", "above", "is", NULL};
     struct cond *c = rule_new_cond(l, COND_COMPARE);
     struct slice below = rule_attr(l, "below"), above = rule_attr(l, "above"), is = rule_attr(l, "is");
 
     if (!c)
+        return NULL;
+    if (rule_only(l, "compare", known, e) < 0)
         return NULL;
     if ((below.n > 0) + (above.n > 0) + (is.n > 0) != 1) {
         (void)rule_fail(l, e, nothing, "compare wants fact and exactly one of below, above, is");
@@ -283,6 +325,7 @@ static struct cond *load_part(struct rule_loading *l, bool inside, struct err *e
 static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
 {
     static const enum cond_kind kinds[] = {COND_NONE, COND_SOME, COND_EVERY, COND_COUNT, COND_SAME};
+    static const char *const of_count[] = {"below", "above", NULL}, *const of_same[] = {"of", NULL};
     const char *name = arena_printf(l->a, "%s", xml_name(l->x));
     struct slice below = rule_attr(l, "below"), above = rule_attr(l, "above"), of = rule_attr(l, "of");
     struct cond *c = rule_new_cond(l, COND_NONE), *kid = NULL;
@@ -295,6 +338,8 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
     for (unsigned i = 0; quantifiers[i] && i < 5; i++)
         if (strcmp(name, quantifiers[i]) == 0)
             c->kind = kinds[i];
+    if (rule_only(l, name, c->kind == COND_COUNT ? of_count : c->kind == COND_SAME ? of_same : NULL, e) < 0)
+        return NULL;
     if (c->kind == COND_COUNT && ((below.n && num_parse_i64(below, &c->below) < 0) || (above.n && num_parse_i64(above, &c->above) < 0) ||
                                   below.n + above.n == 0)) {
         (void)rule_fail(l, e, nothing, "count wants below or above with a number");
@@ -327,7 +372,7 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
             return NULL;
         }
         c->column = (unsigned)col;
-    } else if (kid->kind != COND_ROW && c->kind != COND_NONE) {
+    } else if (kid->kind != COND_ROW && !(c->kind == COND_NONE && kid->kind == COND_SAME)) {
         (void)rule_fail(l, e, nothing, "<%s> holds a table, not <same> or another quantifier", name);
         return NULL;
     }

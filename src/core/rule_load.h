@@ -1,8 +1,16 @@
 #ifndef VF_CORE_RULE_LOAD_H
 #define VF_CORE_RULE_LOAD_H
 
+#include "base/buf.h"
 #include "base/xml.h"
 #include "core/rule.h"
+
+/* The way from a subject to a table; asked for with every element, so it is remembered. */
+struct rule_path {
+    bool known;
+    int n; /* of schema_relate */
+    struct step steps[SCHEMA_MAX_STEPS];
+};
 
 /* Between rule.c (rules, fixes, examples) and rule_cond.c (conditions): the state of one loading. Not for others. */
 struct rule_loading {
@@ -12,6 +20,8 @@ struct rule_loading {
     const struct schema *schema;
     struct rules *rules;
     struct rule *rule;
+    struct buf *text; /* of the element being read */
+    struct rule_path *paths[SCHEMA_MAX_TABLES]; /* by subject: where its related tables are; in the arena */
 };
 
 #define RULE_MAX_TESTS 24u
@@ -22,8 +32,12 @@ int rule_full(struct rule_loading *l, struct err *e); /* VF_ELIMIT: the arena ho
 struct slice rule_attr(struct rule_loading *l, const char *name); /* copied; empty when absent */
 /* Next node inside the open element; XML_BROKEN with e set, also at the end of the file. */
 enum xml_event rule_next(struct rule_loading *l, struct err *e);
+/* VF_EFORMAT when the open element has an attribute that is not among known (NULL: it has none). */
+int rule_only(struct rule_loading *l, const char *element, const char *const *known, struct err *e);
 int rule_no_children(struct rule_loading *l, const char *element, struct err *e);
 bool rule_known_word(struct slice word, const char *const *words);
+/* Keep name="value" as one text; both then point into it. */
+struct slice rule_keep_pair(struct arena *a, struct slice *name, struct slice *value);
 void *rule_keep(struct arena *a, const void *v, size_t n, size_t size);
 
 int rule_load_tests(struct rule_loading *l, const struct table *t, const char *const *except, const struct test **out, unsigned *n,

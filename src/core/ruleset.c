@@ -142,8 +142,6 @@ static void needs_of(const struct ruleset *rs, const struct cond *c, struct need
         needs_of(rs, c->kids[0], out);
         return;
     case COND_ROW:
-        if (c->scope == SCOPE_SINGLE)
-            return; /* every host of a release would do: no help */
         for (unsigned i = 0; i < c->ntests; i++)
             if (indexable(rs, c, &c->tests[i]))
                 add_need(out, c, c->tests[i].column, c->tests[i].values, c->tests[i].nvalues, rs);

@@ -85,6 +85,9 @@ static int open_table(struct loading *l, struct err *e)
         return err_set(e, VF_ELIMIT, "%s: no room", l->name);
     if (t->name.n == 0)
         return bad(l, e, "table wants a name", t->name);
+    for (unsigned i = 0; i < l->n; i++)
+        if (slice_eq(l->tables[i].name, t->name))
+            return bad(l, e, "table twice:", t->name);
     t->columns = l->columns;
     l->n++;
     return 0;
@@ -198,6 +201,8 @@ int schema_load(struct slice xml, const char *name, struct arena *a, struct sche
     }
     if (rc == 0 && ev == XML_BROKEN)
         rc = err_set(e, VF_EFORMAT, "%s: %s", name, xml_error(x, NULL));
+    if (rc == 0 && l.n == 0)
+        rc = err_set(e, VF_EFORMAT, "%s: no table in it; this is no schema", name);
     if (rc < 0)
         return rc;
     s = (struct schema){l.tables, l.n};

@@ -71,7 +71,7 @@ const char *value_type_name(enum value_type t);
  */
 #define SCHEMA_MAX_STEPS 5u
 struct step {
-    int table, column; /* forward: column of the table stepped from; backward: column of table */
+    int16_t table, column; /* forward: column of the table stepped from; backward: column of table */
     bool backward;
 };
 /* Returns the number of steps (0 when from == to), or -1 when the tables are not related. */

@@ -37,7 +37,7 @@ void builder_begin(struct builder *b, struct slice id, uint32_t line)
 {
     builder_finish(b);
     b->now = (struct record){.id = id, .line = line};
-    b->nfields = b->fcap = 0;
+    b->nfields = b->fcap = b->indexed = b->icap = 0;
     b->fields = NULL;
     b->open = true;
 }
@@ -55,6 +55,81 @@ struct field *builder_field(struct builder *b, struct slice key, struct slice te
     b->fields = v;
     b->fields[b->nfields] = (struct field){.key = key, .text = text, .line = line};
     return &b->fields[b->nfields++];
+}
+
+#define FEW_FIELDS 24u /* so many are looked through without an index */
+
+static uint32_t *chain_of(const struct builder *b, struct slice key)
+{
+    uint32_t h = 2166136261u;
+    size_t i = 0;
+    char c;
+
+    while (i = key_next(key, i, &c), c)
+        h = (h ^ (unsigned char)c) * 16777619u;
+    return &b->heads[(h ^ h >> 16) & (b->icap - 1)];
+}
+
+/* Chains hold indices plus one, the latest field first. */
+static void index_fields(struct builder *b)
+{
+    if (b->nfields > b->icap) {
+        size_t cap = b->icap ? b->icap * 2 : 64;
+
+        while (cap < b->nfields)
+            cap *= 2;
+        b->indexed = 0;
+        b->icap = cap;
+        b->heads = arena_array(b->a, cap, sizeof *b->heads);
+        b->nexts = arena_array(b->a, cap, sizeof *b->nexts);
+        if (!b->heads || !b->nexts) {
+            b->failed = true;
+            b->icap = 0;
+            return;
+        }
+    }
+    for (; b->indexed < b->nfields; b->indexed++) {
+        uint32_t *head = chain_of(b, b->fields[b->indexed].key);
+
+        b->nexts[b->indexed] = *head;
+        *head = (uint32_t)b->indexed + 1;
+    }
+}
+
+static bool same_key(struct slice a, struct slice b, bool exact)
+{
+    return exact ? slice_eq(a, b) : decode_key_eq(a, b);
+}
+
+size_t builder_find(struct builder *b, size_t from, struct slice key, bool exact)
+{
+    size_t found = SIZE_MAX;
+
+    if (!b->open)
+        return SIZE_MAX;
+    if (b->nfields > FEW_FIELDS)
+        index_fields(b);
+    if (b->nfields <= FEW_FIELDS || b->icap == 0) {
+        for (size_t i = from; i < b->nfields; i++)
+            if (same_key(b->fields[i].key, key, exact))
+                return i;
+        return SIZE_MAX;
+    }
+    for (uint32_t at = *chain_of(b, key); at > from; at = b->nexts[at - 1])
+        if (same_key(b->fields[at - 1].key, key, exact))
+            found = at - 1;
+    return found;
+}
+
+void builder_pop(struct builder *b)
+{
+    if (b->nfields == 0)
+        return;
+    b->nfields--;
+    if (b->indexed > b->nfields) {
+        b->indexed = b->nfields;
+        *chain_of(b, b->fields[b->nfields].key) = b->nexts[b->nfields];
+    }
 }
 
 void builder_finish(struct builder *b)

@@ -133,11 +133,19 @@ struct builder {
     size_t n, cap, nfields, fcap;
     bool open, failed;
     struct record now;
+    uint32_t *heads, *nexts; /* index of the open record's fields by key, for builder_find */
+    size_t indexed, icap;
 };
 
 void builder_init(struct builder *b, struct arena *a);
 void builder_begin(struct builder *b, struct slice id, uint32_t line);
 struct field *builder_field(struct builder *b, struct slice key, struct slice text, uint32_t line); /* NULL when failed */
+/*
+ * First field at or after from of the open record whose key is this one: byte for byte when exact, else as decode_key_eq sees it.
+ * SIZE_MAX when there is none. A record's fields come from a host: finding takes constant time however many there are.
+ */
+size_t builder_find(struct builder *b, size_t from, struct slice key, bool exact);
+void builder_pop(struct builder *b); /* forget the last field of the open record */
 void builder_finish(struct builder *b);
 void builder_drop(struct builder *b); /* forget the open record */
 /* Fill *out; returns 0 or VF_ELIMIT. why NULL means complete; in that case opt->cut still makes it partial. */

@@ -95,12 +95,9 @@ void esxcli_unended(struct esxcli_sink *s, struct field *f)
     esxcli_damage(s, f, "the last line has no end; it may be cut");
 }
 
-size_t esxcli_find(const struct esxcli_sink *s, size_t from, struct slice key)
+size_t esxcli_find(struct esxcli_sink *s, size_t from, struct slice key)
 {
-    for (size_t i = from; i < s->b.nfields; i++)
-        if (slice_eq(s->b.fields[i].key, key))
-            return i;
-    return SIZE_MAX;
+    return builder_find(&s->b, from, key, true);
 }
 
 struct slice esxcli_path(struct arena *a, struct slice parent, struct slice key)

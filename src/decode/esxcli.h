@@ -35,7 +35,7 @@ void esxcli_damage(struct esxcli_sink *s, struct field *f, const char *why);
  */
 void esxcli_unended(struct esxcli_sink *s, struct field *f);
 /* Is one of the open record's fields from index from on named key, byte for byte? SIZE_MAX or its index. */
-size_t esxcli_find(const struct esxcli_sink *s, size_t from, struct slice key);
+size_t esxcli_find(struct esxcli_sink *s, size_t from, struct slice key);
 /* "parent/key" in the arena; key alone, copied, when parent is empty. */
 struct slice esxcli_path(struct arena *a, struct slice parent, struct slice key);
 int esxcli_end(struct esxcli_sink *s, const char *form, struct decoded *out);

@@ -151,7 +151,7 @@ static bool enter_level(struct blocks *b, unsigned level)
     if (level != b->depth + 1 || !b->parent || level > ESXCLI_MAX_DEPTH)
         return false;
     path = last_field(b)->key;
-    b->s.b.nfields--; /* it was a structure's name, not a key without a value */
+    builder_pop(&b->s.b); /* it was a structure's name, not a key without a value */
     l = &b->levels[level];
     *l = (struct level){.path = path, .start = b->s.b.nfields, .whole = b->s.b.nfields};
     l->listed = b->levels[b->depth].listed;

@@ -100,18 +100,17 @@ void plain_suspect(struct field *f, const struct plain *l)
 
 struct field *plain_find(struct builder *b, struct slice key)
 {
-    for (size_t i = 0; b->open && i < b->nfields; i++)
-        if (decode_key_eq(b->fields[i].key, key))
-            return &b->fields[i];
-    return NULL;
+    size_t at = builder_find(b, 0, key, false);
+
+    return at == SIZE_MAX ? NULL : &b->fields[at];
 }
 
 struct field *plain_once(struct builder *b, struct slice key, struct slice text, const struct plain *l)
 {
     struct field *old = plain_find(b, key), *f;
 
-    if (old && slice_eq(old->text, text))
-        return NULL;
+    if (old && (old->damage == plain_twice || slice_eq(old->text, text)))
+        return NULL; /* a third text says nothing new */
     if (old)
         old->damage = plain_twice;
     f = builder_field(b, key, text, l->number);

@@ -48,7 +48,7 @@ struct log {
     struct group *group;
     size_t n, cap;
     bool full, failed;
-    uint32_t full_line;
+    uint32_t full_line, spoilt_line; /* first line of an event whose name is damaged */
 };
 
 static uint8_t fold(uint8_t c)
@@ -235,6 +235,36 @@ static void add_event(struct log *g, const struct log_event *e, struct slice tim
     list_add(g, &t->command, e->command);
 }
 
+/* Neither a control character nor a letter beyond ASCII. */
+static bool is_plain(char c)
+{
+    return (c >= 0x20 && c < 0x7f) || c == '\t';
+}
+
+/* A name that ends where something begins that stands in no name, perhaps half a name; or one with bytes that are no text. */
+static bool is_torn(struct slice line, struct slice name)
+{
+    const char *end = line.p + line.n;
+    struct slice rest = name;
+    uint32_t cp;
+    size_t n;
+
+    if (name.n == 0 || name.p < line.p || name.p >= end)
+        return false;
+    for (; rest.n; rest = slice_from(rest, n)) {
+        n = slice_utf8(rest, &cp);
+        if (n == 0 || cp < 0x20 || cp == 0x7f)
+            return true;
+    }
+    return (name.p > line.p && !is_plain(name.p[-1])) || (name.p + name.n < end && !is_plain(name.p[name.n]));
+}
+
+static bool is_spoilt(struct slice line, const struct log_event *e)
+{
+    return is_torn(line, e->subject) || is_torn(line, e->device) || is_torn(line, e->adapter) || is_torn(line, e->nic) ||
+           is_torn(line, e->driver) || is_torn(line, e->volume);
+}
+
 /* A line that holds the text of a pattern. True when it is an event: one line is one event at most. */
 static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t number)
 {
@@ -245,7 +275,10 @@ static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t
         return false;
     for (; found; found &= found - 1)
         if (log_match(&log_patterns[__builtin_ctzll(found)], message, &e)) {
-            add_event(g, &e, time, line, number);
+            if (!is_spoilt(line, &e))
+                add_event(g, &e, time, line, number);
+            else if (!g->spoilt_line)
+                g->spoilt_line = number;
             return true;
         }
     return false;
@@ -416,6 +449,8 @@ int decode_vmklog(struct slice in, const struct decode_opt *o, struct arena *a, 
         emit(&b, &g.group[i]);
     if (g.full)
         why = "more different events than the limit of 20,000";
+    else if (g.spoilt_line)
+        why = "events whose device or driver has bytes in its name that are no text: they are left out";
     else if (whole.n < in.n)
         why = "the last line has no line end: it is left out";
     b.failed |= arena_full(a);
@@ -424,5 +459,5 @@ int decode_vmklog(struct slice in, const struct decode_opt *o, struct arena *a, 
         *out = (struct decoded){.state = DECODE_PARTIAL, .form = "log", .why = why};
         return 0;
     }
-    return builder_end(&b, o, "log", why ? DECODE_PARTIAL : DECODE_COMPLETE, why, g.full_line, out);
+    return builder_end(&b, o, "log", why ? DECODE_PARTIAL : DECODE_COMPLETE, why, g.full ? g.full_line : g.spoilt_line, out);
 }

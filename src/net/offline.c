@@ -28,6 +28,7 @@ struct entry {
     const char *note;
     uint64_t bytes;      /* expected size, UINT64_MAX when not known */
     uint32_t frag;       /* number of the fragment + 1, 0 for a whole file */
+    struct slice stem;   /* of a fragment: the name of the whole */
     int exit_code;
     enum form form;
     bool cut, used, gz, failed;
@@ -110,6 +111,7 @@ static void name_words(struct entry *en, struct slice name, struct buf *out)
 
     if (at != SIZE_MAX && num_parse_u64(slice_from(base, at + 6), &frag) == 0 && frag < 1000) {
         en->frag = (uint32_t)frag + 1;
+        en->stem = slice_cut(name, 0, name.n - base.n + at);
         base = slice_cut(base, 0, at);
     }
     en->gz = slice_ends(base, ".gz");
@@ -181,7 +183,7 @@ static bool file_answers(struct slice name, struct slice wanted)
 static bool entry_answers(const struct entry *en, const struct ask *q, struct slice ask_words)
 {
     if (q->kind == ASK_FILE)
-        return file_answers(en->name, q->text);
+        return file_answers(slice_starts(en->ask, "/") ? slice_from(en->ask, 1) : en->name, q->text);
     return en->words.n && slice_eq(en->words, ask_words);
 }
 
@@ -204,6 +206,8 @@ static int load(struct entry *en, struct arena *a, struct err *e)
                      ? MAX_LOG : MAX_ANSWER;
     bool cut = false;
 
+    if ((en->path || en->gz) && arena_full(a)) /* no more large files are unpacked for nothing */
+        return err_set(e, VF_ELIMIT, SLICE_FMT ": no room left", SLICE_ARG(en->name));
     if (en->path && fsx_read(en->path, max, a, &en->body, &cut, e) < 0)
         return e->code;
     en->path = NULL;
@@ -247,15 +251,14 @@ static int reply_fragments(struct offline *o, size_t first, reply_fn *fn, void *
 {
     _cleanup_(buf_done) struct buf all = BUF_INIT(MAX_LOG);
     struct entry *head = &o->v[first];
-    size_t stem = slice_find(head->name, 0, ".FRAG-");
-    struct reply r = {.status = REPLY_OK, .exit_code = -1, .where = slice_cut(head->name, 0, stem)};
+    struct reply r = {.status = REPLY_OK, .exit_code = -1, .where = head->stem};
     struct err e = {0};
 
     for (uint32_t want = 1;; want++) {
         size_t i;
 
         for (i = 0; i < o->n; i++)
-            if (o->v[i].frag == want && slice_eq(slice_cut(o->v[i].name, 0, slice_find(o->v[i].name, 0, ".FRAG-")), r.where))
+            if (o->v[i].frag == want && slice_eq(o->v[i].stem, r.where))
                 break;
         if (i == o->n) {
             r.cut = want == 1;
@@ -270,8 +273,7 @@ static int reply_fragments(struct offline *o, size_t first, reply_fn *fn, void *
         r.cut |= o->v[i].cut;
     }
     for (size_t i = 0; i < o->n; i++) /* a later fragment that was not reached: one is missing between */
-        if (o->v[i].frag && !seen[i] &&
-            slice_eq(slice_cut(o->v[i].name, 0, slice_find(o->v[i].name, 0, ".FRAG-")), r.where)) {
+        if (o->v[i].frag && !seen[i] && slice_eq(o->v[i].stem, r.where)) {
             o->v[i].used = seen[i] = true;
             r.cut = true;
             r.note = "a fragment of the file is missing";
@@ -514,6 +516,8 @@ struct unpacking {
     struct arena *a;
     struct offline_target *targets;
     size_t n;
+    struct archive_budget *budget;
+    const char *full; /* NULL, or why the walk was stopped */
     bool inner;
 };
 
@@ -522,7 +526,7 @@ static enum archive_want want(void *ctx, const char *path)
     struct unpacking *u = ctx;
 
     if (!u->inner && archive_name(base_name(slice_of(path))))
-        return ARCHIVE_KEEP;
+        return ARCHIVE_INNER;
     return interesting(slice_of(path)) ? ARCHIVE_KEEP : ARCHIVE_SKIP;
 }
 
@@ -536,60 +540,77 @@ static int keep(void *ctx, const char *path, struct slice body, bool cut, struct
     if (!u->inner && archive_name(base_name(slice_of(path))) && archive_is(body)) {
         struct err inner = {0};
 
-        if (open_archive(path, body, true, u, &inner) < 0 && u->n < MAX_TARGETS)
+        if (u->n == MAX_TARGETS) {
+            u->full = "more than 256 bundles; the rest is not read";
+            return 1;
+        }
+        if (open_archive(path, body, true, u, &inner) < 0)
             u->targets[u->n++] = (struct offline_target){.label = arena_printf(u->a, "%s", path), .kind = "support bundle",
                                                          .cut = arena_printf(u->a, "%s", inner.msg)};
         return 0;
     }
     en = add_entry(u->o, slice_of(path), e);
-    if (!en)
-        return e->code;
+    if (!en) {
+        u->full = arena_printf(u->a, "%s; the rest is not read", e->msg);
+        return 1;
+    }
     en->body = arena_dup(u->o->arena, body);
     en->cut = cut;
-    if (!en->body.p)
-        return err_set(e, VF_ELIMIT, "%s: larger than the limit for one bundle", path);
+    if (!en->body.p) {
+        en->failed = true;
+        en->note = u->full = "larger than the limit for one bundle; the rest is not read";
+        return 1;
+    }
     return 0;
+}
+
+/* A cut zip of bundles: the last one there is says so, unless it has a reason of its own. */
+static void cut_outside(struct unpacking *own, const char *path, const char *why)
+{
+    struct offline_target *last = &own->targets[own->n - 1];
+
+    if (!last->cut)
+        last->cut = arena_printf(own->a, "%s, which holds it, is not whole and may have held more (%s)", path, why);
 }
 
 static int open_archive(const char *path, struct slice bytes, bool inner, struct unpacking *u, struct err *e)
 {
-    struct unpacking own = {.o = offline_new(), .a = u->a, .targets = u->targets, .n = u->n, .inner = inner};
-    struct archive_visit visit = {&own, want, keep, inner ? MAX_LOG : MAX_INNER};
+    struct unpacking own = {.o = offline_new(), .a = u->a, .targets = u->targets, .n = u->n, .budget = u->budget, .inner = inner};
+    struct archive_visit visit = {.ctx = &own, .want = want, .file = keep, .max_file = MAX_LOG, .max_inner = MAX_INNER, .budget = u->budget};
     struct archive_summary sum;
     struct offline_target *t;
+    size_t before = u->n;
+    const char *cut;
     int rc;
 
     rc = bytes.p ? archive_walk_bytes(bytes, path, &visit, &sum, e) : archive_walk(path, &visit, &sum, e);
     u->n = own.n;
-    if (rc < 0 || (own.o->n == 0 && u->n)) { /* a zip of bundles has no files of its own */
+    cut = own.full ? own.full : sum.truncated ? arena_printf(u->a, "%s", sum.why) : NULL;
+    if (rc >= 0 && cut && !inner && own.n)
+        cut_outside(&own, path, cut);
+    if (rc < 0 || (own.o->n == 0 && own.n > before)) { /* a zip of bundles has no files of its own */
         offline_close(&own.o->channel);
         return rc;
     }
-    if (u->n == MAX_TARGETS || own.o->n == 0) {
-        size_t files = sum.files;
-
+    if (own.o->n == 0) {
         offline_close(&own.o->channel);
-        if (sum.truncated)
-            return err_set(e, VF_EFORMAT, "%s: cut or damaged before its first usable file (%s)", path, sum.why);
-        return err_set(e, VF_EFORMAT, "%s: %zu files, none that a host's support bundle has", path, files);
+        if (cut)
+            return err_set(e, VF_EFORMAT, "%s: cut or damaged before its first usable file (%s)", path, cut);
+        return err_set(e, VF_EFORMAT, "%s: %zu files, none that a host's support bundle has", path, sum.files);
     }
     t = &u->targets[u->n++];
     *t = (struct offline_target){.label = arena_printf(u->a, "%s", path), .channel = &own.o->channel, .kind = "support bundle",
-                                 .files = own.o->n};
-    if (sum.truncated) {
-        t->cut = arena_printf(u->a, "%s", sum.why);
-        for (size_t i = own.o->n; i-- > 0;) {
-            own.o->v[i].cut = true; /* the last file read may end where the archive was cut */
-            break;
-        }
-    }
+                                 .files = own.o->n, .cut = cut};
+    if (cut)
+        own.o->v[own.o->n - 1].cut = true; /* the last file read may end where the archive was cut */
     return 0;
 }
 
 int offline_open(const char *path, struct arena *a, struct offline_target **out, size_t *n, struct err *e)
 {
-    struct offline_target *v = arena_array(a, MAX_TARGETS, sizeof *v);
-    struct unpacking u = {.a = a, .targets = v};
+    struct offline_target *v = arena_array(a, MAX_TARGETS + 1, sizeof *v); /* and the archive that holds them */
+    struct archive_budget budget = {0, 0};
+    struct unpacking u = {.a = a, .targets = v, .budget = &budget};
     int rc;
 
     if (!v)

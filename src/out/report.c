@@ -387,6 +387,24 @@ static void damages(struct report *r)
     }
 }
 
+static void blind_spots(struct report *r)
+{
+    const struct facts *f = r->facts;
+    struct report_blind *v = arena_array(r->m->arena, f->schema->ntables, sizeof *v);
+
+    for (unsigned t = 0; v && t < f->schema->ntables; t++) {
+        struct report_blind b = {.table = t};
+
+        if (facts_table(f, t, &b.why) == TS_COMPLETE || facts_count(f, t)) /* of a part, the answers not read or not there tell */
+            continue;
+        for (size_t i = 0; i < r->m->rules->rules.n; i++)
+            b.rules += r->m->rules->rules.v[i]->subject == t && r->m->rules->rules.v[i]->status != RULE_RETIRED;
+        if (b.rules)
+            v[r->nblind++] = b;
+    }
+    r->blind = v;
+}
+
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e)
 {
     struct report_item *items;
@@ -414,5 +432,6 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
     strangers(out);
     changes(out);
     damages(out);
+    blind_spots(out);
     return 0;
 }

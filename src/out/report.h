@@ -27,6 +27,13 @@ struct report_item {
     const char *fixed_in; /* first release that no longer matches, with build and date; or NULL */
 };
 
+/* Rules look at the rows of a table, and not one of its rows is known: what they would have said nobody knows. */
+struct report_blind {
+    unsigned table;
+    const char *why;
+    size_t rules;
+};
+
 struct report {
     const char *target;   /* as the user named it */
     const char *label, *kind, *incomplete;
@@ -42,6 +49,8 @@ struct report {
     const char **damaged; /* answers that were cut, refused or unreadable: "ask (file): why" */
     size_t ndamaged, damaged_cap;
     size_t missing; /* asks that nobody answered */
+    const struct report_blind *blind;
+    size_t nblind;
 };
 
 struct report_source { /* what a target adds to facts and findings */

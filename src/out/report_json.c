@@ -115,10 +115,18 @@ static struct js *finding(const struct report *r, const struct report_item *it)
 
 struct js *report_json(const struct report *r)
 {
-    struct js *o = js_object(), *host = js_object(), *list = js_array(), *summary = js_object();
+    struct js *o = js_object(), *host = js_object(), *list = js_array(), *summary = js_object(), *blind = js_array();
 
     for (size_t i = 0; i < r->findings.n; i++)
         js_add(list, finding(r, &r->items[i]));
+    for (size_t i = 0; i < r->nblind; i++) {
+        struct js *b = js_object();
+
+        js_put(b, "table", js_text(r->facts->schema->tables[r->blind[i].table].name));
+        js_put(b, "why", js_textz(r->blind[i].why));
+        js_put(b, "rules", js_int((int64_t)r->blind[i].rules));
+        js_add(blind, b);
+    }
     js_put(host, "name", cell_text(r, "host", "name"));
     js_put(host, "vendor", cell_text(r, "host", "vendor"));
     js_put(host, "model", cell_text(r, "host", "model"));
@@ -143,6 +151,7 @@ struct js *report_json(const struct report *r)
     js_put(o, "summary", summary);
     js_put(o, "findings", list);
     js_put(o, "no_rule_for", slices(r->strangers, r->nstrangers));
+    js_put(o, "not_judged", blind);
     js_put(o, "changed", js_textz(r->changed));
     js_put(o, "latency_measured", js_bool(false));
     js_put(o, "answers_damaged", texts((const char *const *)r->damaged, r->ndamaged));

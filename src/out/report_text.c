@@ -361,7 +361,15 @@ static void foot(const struct printing *p)
     size_t most = p->s->verbose ? r->nstrangers : 4;
 
     if (r->counts[2] + r->counts[1] == 0)
-        buf_printf(p->out, "%sNothing above a note.%s\n", p->s->green, p->s->none);
+        buf_printf(p->out, "%sNothing above a note%s.%s\n", r->nblind ? "" : p->s->green, r->nblind ? " in what could be read" : "",
+                   p->s->none);
+    for (size_t i = 0; i < r->nblind; i++) {
+        const struct report_blind *x = &r->blind[i];
+        struct slice table = r->facts->schema->tables[x->table].name;
+
+        line(p, i ? "" : "not judged", SLICE_FMT ", %zu rule%s: %s", SLICE_ARG(table), x->rules, x->rules == 1 ? "" : "s",
+             x->why ? x->why : "not known");
+    }
     line(p, "rules", "%zu loaded, %zu applied to this host, %zu of them without a finding%s" SLICE_FMT, r->findings.rules, r->findings.applied,
          r->findings.ok, r->m->rules->newest.n ? "; newest review " : "", SLICE_ARG(r->m->rules->newest));
     if (r->withheld)

@@ -1,0 +1,10 @@
+/* esxcli --formatter=keyvalue. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct decode_opt o = {.name = "fuzz"};
+
+    fuzz_decode(decode_esxcli_keyvalue, &o, data, size);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* vmkernel.log and its like. */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct decode_opt o = {.name = "fuzz"};
+
+    fuzz_decode(decode_vmklog, &o, data, size);
+    return 0;
+}
