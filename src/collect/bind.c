@@ -317,6 +317,7 @@ struct value bind_value(const struct column *c, const struct schema *s, enum tak
 struct members {
     struct slice *v;
     size_t n, cap;
+    bool full;
     struct map seen;
 };
 
@@ -325,9 +326,12 @@ static void add_member(struct members *m, struct slice text, struct arena *a)
     void *v = m->v;
 
     text = slice_trim(text);
-    if (text.n == 0 || one_of(text, no_value) || map_get(&m->seen, text) != MAP_NONE ||
-        arena_grow(a, &v, m->n, &m->cap, sizeof *m->v, MAX_LIST) < 0)
+    if (text.n == 0 || one_of(text, no_value) || map_get(&m->seen, text) != MAP_NONE)
         return;
+    if (arena_grow(a, &v, m->n, &m->cap, sizeof *m->v, MAX_LIST) < 0) {
+        m->full = true;
+        return;
+    }
     m->v = v;
     m->v[m->n] = arena_dup(a, text);
     (void)map_put(&m->seen, a, m->v[m->n++], 1);
@@ -357,6 +361,8 @@ static struct value list_value(const struct bind *b, const struct record *r, str
         while (slice_next_word(&rest, seps, &one))
             add_member(&m, one, a);
     }
+    if (m.full)
+        damage = "a list with more members than are kept";
     out = damage ? value_unknown(damage) : m.n ? value_list(m.v, m.n) : value_absent();
     out.line = line;
     return out;

@@ -117,7 +117,8 @@ int probe_readonly(const struct ask *q, struct err *e)
         if (slice_find(q->text, 0, "//") != SIZE_MAX || slice_find(q->text, 0, "/./") != SIZE_MAX ||
             slice_find_char(slice_cut(q->text, slice_find_char(q->text, 0, '*'), SIZE_MAX), 0, '/') != SIZE_MAX)
             return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\": a path has no empty parts, and '*' in its last part only", SLICE_ARG(q->text));
-        if (slice_glob(q->text, SLICE_LIT("/etc/shadow")) || slice_starts(q->text, "/etc/shadow") || slice_starts(q->text, "/etc/ssh") || slice_starts(q->text, "/etc/vmware/ssl"))
+        if (slice_glob(q->text, SLICE_LIT("/etc/shadow")) || slice_starts(q->text, "/etc/shadow") ||
+            slice_starts(q->text, "/etc/ssh") || slice_starts(q->text, "/etc/vmware/ssl"))
             return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\" holds secrets and is never read", SLICE_ARG(q->text));
         return 0;
     }

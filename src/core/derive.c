@@ -113,7 +113,8 @@ static void derive_release(struct facts *f, const struct derive_env *env)
 
 /* --- modules --- */
 
-/* VIB names that carry a module: the module's name with dashes, perhaps behind a prefix of the vmklinux days (DK-137). */
+/* VIB names that carry a module: the module's name with dashes, perhaps behind a prefix of the vmklinux days
+ * (VIB file lists of 6.7.0). */
 static const char *const vib_prefixes[] = {"", "scsi-", "net-", "sata-", "ata-", "ata-pata-", "block-", "net55-", "net51-", "ehci-", "ohci-",
                                            "uhci-", "xhci-", "char-", "ima-"};
 

@@ -85,7 +85,8 @@ static bool acts_on(const struct fix *fix, const char *action, struct slice modu
     return false;
 }
 
-/* RAID in firmware: another driver shows the member disks of an array one by one, and writing to one destroys it (DK-003, DK-012). */
+/* RAID in firmware: another driver shows the member disks of an array one by one, and writing to one destroys it
+ * (communities.vmware.com message 221992 on the B120i; ids of the 6.7.0 map files). */
 static bool firmware_raid(struct slice id, struct slice driver)
 {
     static const char *const ids[] = {"8086:2822", "8086:2826", "8086:2827", "8086:1c04", "8086:1d04", "8086:8c04"};
@@ -193,12 +194,14 @@ static void check_boss(const struct match_ctx *m, const struct row *adapter, str
 {
     const struct value *devices = cell(m, adapter, "devices");
 
+    if (devices->state == VS_UNKNOWN)
+        block(c, GATE_UNKNOWN, "which devices hang on " SLICE_FMT " is not known: %s", SLICE_ARG(adapter->key), devices->why);
     for (size_t i = 0; devices->state == VS_KNOWN && i < devices->nlist; i++) {
         const struct row *d = facts_find(m->facts, facts_table_index(m->facts, "device"), devices->list[i]);
         const struct value *model = cell(m, d, "model");
 
         if (model->state == VS_KNOWN && slice_find(model->s, 0, "DELLBOSS") != SIZE_MAX)
-            block(c, GATE_REFUSED, SLICE_FMT " is a Dell BOSS boot card (DK-165: boot loss)", SLICE_ARG(adapter->key));
+            block(c, GATE_REFUSED, SLICE_FMT " is a Dell BOSS boot card: the host could lose its boot disk", SLICE_ARG(adapter->key));
     }
 }
 
@@ -210,6 +213,18 @@ static void check_management(const struct match_ctx *m, const struct row *nic, s
     for (size_t i = 0; sw->state == VS_KNOWN && in->state == VS_KNOWN && i < in->nlist; i++)
         if (slice_eq(in->list[i], sw->s))
             warn(c, SLICE_FMT " is an uplink of the management network (vmk0): have an out-of-band console", SLICE_ARG(nic->key));
+}
+
+static bool serves_adapter_or_nic(const struct match_ctx *m, const struct row *pci)
+{
+    static const char *const tables[] = {"adapter", "nic"};
+    const struct row *r;
+
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++)
+            if (cell(m, r, "pci")->state == VS_KNOWN && slice_eq(cell(m, r, "pci")->s, pci->key))
+                return true;
+    return false;
 }
 
 static void gate_module_disable(const struct match_ctx *m, const struct fix *fix, struct slice module, struct fix_check *c)
@@ -236,6 +251,12 @@ static void gate_module_disable(const struct match_ctx *m, const struct fix *fix
             else
                 check_management(m, r, c);
         }
+    }
+    for (size_t i = 0; (r = derive_row(m->facts, "pci", i)); i++) { /* functions that are no adapter and no NIC: USB controllers, GPUs */
+        const struct value *owner = cell(m, r, "module");
+
+        if (owner->state == VS_KNOWN && slice_eq(owner->s, module) && !serves_adapter_or_nic(m, r))
+            check_fallback(m, fix, module, r, r->key, c);
     }
     if (slice_eqz(module, "vmkusb") || slice_starts(module, "usb") || slice_starts(module, "xhci") || slice_starts(module, "ehci")) {
         if (usb->state != VS_KNOWN)

@@ -30,7 +30,7 @@ struct finding {
 struct findings {
     struct finding *v; /* most severe first, then by subject and rule */
     size_t n, cap;
-    size_t rules, applied, ok; /* rules loaded; rules whose when held for some row; of these, rules without a finding or doubt */
+    size_t rules, applied, ok; /* rules loaded; rules looked at whose when held for some row; of these, rules without a finding or doubt */
 };
 
 struct match_ctx {

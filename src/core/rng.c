@@ -32,6 +32,7 @@ static void attribute(struct writing *w, const char *name, const char *suffix, c
 }
 
 static const char *const date = "<data type=\"string\"><param name=\"pattern\">[0-9]{4}-[0-9]{2}-[0-9]{2}</param></data>";
+static const char *const address = "<data type=\"string\"><param name=\"pattern\">https?://.+</param></data>";
 static const char *const rel = "<data type=\"string\"><param name=\"pattern\">[0-9]+\\.[0-9]+((u|\\.)[0-9]+)?[a-z]?</param></data>";
 static const char *const yes_no = "<choice><value>yes</value><value>no</value></choice>";
 
@@ -160,8 +161,7 @@ static void body(struct writing *w)
     put(w, "</element>");
     put(w, "</optional>");
     put(w, "<element name=\"why\">");
-    put(w, "<interleave><text/><oneOrMore><element name=\"see\"><attribute name=\"href\"><data type=\"string\"><param name=\"pattern\">https?://.+</param></data></attribute></element></oneOrMore>"
-           "</interleave>");
+    put(w, "<interleave><text/><oneOrMore><element name=\"see\"><attribute name=\"href\">%s</attribute></element></oneOrMore></interleave>", address);
     put(w, "</element>");
     put(w, "<zeroOrMore><ref name=\"fix\"/></zeroOrMore>");
     put(w, "<interleave>");
