@@ -88,6 +88,39 @@ static void each_type_takes_its_own_and_nothing_else(void **state)
     check(*state, v, sizeof v / sizeof *v);
 }
 
+static void names_have_the_form_of_their_column(void **state)
+{
+    static const struct form v[] = {
+        {"adapter", "name", TAKE_TEXT, true, "vmhba64", "vmhba64"},
+        {"adapter", "name", TAKE_TEXT, true, "HBA", "?"},
+        {"adapter", "name", TAKE_TEXT, true, "--------", "?"},
+        {"adapter", "name", TAKE_TEXT, true, "vmhba0\xc2\xa0", "?"},
+        {"adapter", "name", TAKE_TEXT, true, "\xef\xbb\xbfvmhba0", "?"},
+        {"adapter", "driver", TAKE_TEXT, true, "---------", "?"},
+        {"adapter", "driver", TAKE_TEXT, true, "```", "?"},
+        {"nic", "name", TAKE_TEXT, true, "vmnic10", "vmnic10"},
+        {"nic", "name", TAKE_TEXT, true, "vusb0", "vusb0"},
+        {"nic", "name", TAKE_TEXT, true, "eth0", "?"},
+        {"vmknic", "name", TAKE_TEXT, true, "vmk0", "vmk0"},
+        {"vmknic", "name", TAKE_TEXT, true, "Name", "?"},
+        {"path", "runtime-name", TAKE_TEXT, true, "vmhba0:C0:T0:L0", "vmhba0:C0:T0:L0"},
+        {"path", "runtime-name", TAKE_TEXT, true, "vmhba0:C0:T", "?"},
+        {"path", "adapter", TAKE_TEXT, true, "vmhba0", "vmhba0"}, /* a reference has the form of what it names */
+        {"path", "adapter", TAKE_TEXT, true, "6:0.0)", "?"},
+        {"device", "id", TAKE_TEXT, true, "t10.NVMe____X", "t10.NVMe____X"},
+        {"device", "id", TAKE_TEXT, true, "mpx.vmhba32:C0:T0:L0", "mpx.vmhba32:C0:T0:L0"},
+        {"device", "id", TAKE_TEXT, true, "...", "?"},
+        {"device", "id", TAKE_TEXT, true, "```text", "?"},
+        {"datastore", "uuid", TAKE_TEXT, true, "58b1c2d3-4e5f6071-8a9b-0cc47a000001", "58b1c2d3-4e5f6071-8a9b-0cc47a000001"},
+        {"datastore", "uuid", TAKE_TEXT, true, "58b1c2d3-4e5f6071", "58b1c2d3-4e5f6071"}, /* NFS */
+        {"datastore", "uuid", TAKE_TEXT, true, "58b1c2d3-4e5f60", "?"},
+        {"datastore", "uuid", TAKE_TEXT, true, "58b1c2d3-4e5f6071-8a9b-0cc47a00000", "?"},
+        {"datastore", "uuid", TAKE_TEXT, true, "vsan:52a1b2c3d4e5f607-1122334455667788", "vsan:52a1b2c3d4e5f607-1122334455667788"},
+    };
+
+    check(*state, v, sizeof v / sizeof *v);
+}
+
 static void nothing_means_absent_and_unknown_means_unknown(void **state)
 {
     static const char *const absent[] = {"", "   ", "N/A", "n/a", "None", "Not Applicable", "<unset>"};
@@ -166,6 +199,9 @@ static void extractions_take_what_they_name_or_nothing(void **state)
         {"vm", "uuid", TAKE_UUID, true, "0x4 0x11 0x0 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8 0x9 0xa 0xb 0xc 0xFd", "041100010203040506070809" "0a0b0cfd"},
         {"vm", "uuid", TAKE_UUID, true, "564d1234-5678-9abc-def0-123456789abc", "564d123456789abcdef0123456789abc"},
         {"vm", "uuid", TAKE_UUID, true, "56 4d 12 34", "?"},
+        {"vm", "uuid", TAKE_UUID, true, "56 4d 12 34 56 78 9a bc-de f0 12 34 56 78 9a b", "?"}, /* cut, not 0b */
+        {"vm", "uuid", TAKE_UUID, true, "564d1234-5678-9abc-def0-123456789ab", "?"},
+        {"vm", "uuid", TAKE_UUID, true, "0x411 0x0 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8 0x9 0xa 0xb 0xc 0xFd", "?"},
         {"vm", "uuid", TAKE_UUID, true, "56 4d 12 34 56 78 9a bc-de f0 12 34 56 78 9a zz", "?"},
         {"module", "file", TAKE_BASENAME, true, "/usr/lib/vmware/vmkmod/vmw_ahci", "vmw_ahci"},
         {"module", "file", TAKE_BASENAME, true, "vmw_ahci", "vmw_ahci"},
@@ -387,6 +423,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(each_type_takes_its_own_and_nothing_else),
+        T(names_have_the_form_of_their_column),
         T(nothing_means_absent_and_unknown_means_unknown),
         T(hexadecimal_ids_are_read_by_who_printed_them),
         T(extractions_take_what_they_name_or_nothing),

@@ -111,12 +111,15 @@ static void table_without_its_heading_is_unusable(void **state)
     expect_state(&d, DECODE_UNUSABLE, 0, 0);
 }
 
-static void table_heading_again_is_skipped_and_another_table_ends_it(void **state)
+static void table_heading_again_and_another_table_are_two_listings(void **state)
 {
     struct decoded d = decode(state, SHAPE_TABLE, NULL,
         "Name    Driver\n------  ------\nvmnic0  ixgben\nName    Driver\n------  ------\nvmnic1  ixgben\n");
 
-    expect_state(&d, DECODE_COMPLETE, 2, 0);
+    expect_state(&d, DECODE_PARTIAL, 2, 5);
+    d = decode(state, SHAPE_TABLE, NULL, /* no row between them: one listing */
+        "Name    Driver\n------  ------\nName    Driver\n------  ------\nvmnic1  ixgben\n");
+    expect_state(&d, DECODE_COMPLETE, 1, 0);
     d = decode(state, SHAPE_TABLE, NULL,
         "Name    Driver\n------  ------\nvmnic0  ixgben\nName      Driver\n--------  ------\nvmnic1    ixgben\n");
     expect_state(&d, DECODE_PARTIAL, 1, 4);
@@ -463,7 +466,7 @@ int main(void)
         T(table_takes_a_long_value_only_when_the_cells_prove_it),
         T(table_rows_that_end_early_lose_their_last_value),
         T(table_without_its_heading_is_unusable),
-        T(table_heading_again_is_skipped_and_another_table_ends_it),
+        T(table_heading_again_and_another_table_are_two_listings),
         T(table_that_passed_a_grep_is_read_by_its_heading_or_by_the_probe),
         T(list_reads_ids_values_and_nested_members),
         T(list_of_structures_is_parted_by_blanks),

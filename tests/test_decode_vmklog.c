@@ -145,7 +145,7 @@ static void lines_of_no_interest_give_nothing(void **state)
         NMP_HEAD "Some: link down of nobody\n"
         "2020-04-30T07:25:58.464Z: [scsiCorrelator] 1us: [vob.scsi.device.io.latency.high] Device naa.1 performance has deteriorated. I/O latency increased from average value of 1 microseconds to 2 microseconds.\n"
         NMP_HEAD "NMP: nmp_ThrottleLogForDevice:3617: Cmd 0x2a (0x4395) to dev \"naa.1\" on path \"vmhba0:C0:T0:L0\" Failed: H:0x\n"
-        "a line that was wrapped: Bootbank cannot be found at path '/bootbank'\n";
+        NMP_HEAD "Boot: 12: Bootbank was found at path '/bootbank'\n";
     struct arena *a = arena_new(LIMIT);
     struct decoded d;
 

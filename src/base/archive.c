@@ -42,7 +42,9 @@ static void damaged(struct archive_summary *s, const char *why)
     if (s->truncated)
         return;
     s->truncated = true;
-    (void)snprintf(s->why, sizeof s->why, "%s", why ? why : "damaged");
+    if (!why || strncmp(why, "INTERNAL ERROR", 14) == 0) /* what libarchive 3.6 says of some damaged data: about itself, not about the file */
+        why = "its data is damaged in the middle";
+    (void)snprintf(s->why, sizeof s->why, "%s", why);
 }
 
 /* One open archive: the reader, and its last bytes as they are on disk. */

@@ -66,8 +66,10 @@ enum fsx_kind fsx_kind(const char *path)
 struct walk {
     const char *root;
     fsx_walk_fn *fn;
+    fsx_skip_fn *skip; /* NULL: what cannot be walked is an error */
     void *ctx;
     unsigned seen;
+    bool full;
 };
 
 static int no_dots(const struct dirent *d)
@@ -80,6 +82,32 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* One that is left out: an error, or told to skip. */
+static int leave_out(const struct walk *w, const char *path, const char *rel, bool folder, enum vf_code code, const char *why, struct err *e)
+{
+    if (!w->skip || !*rel)
+        return err_set(e, code, "%s: %s", path, why);
+    w->skip(w->ctx, rel, folder, why);
+    return 0;
+}
+
+static int walk(struct walk *w, const char *rel, unsigned depth, struct err *e);
+
+static int visit(struct walk *w, const char *path, const char *rel, unsigned depth, struct err *e)
+{
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return 0; /* gone since it was listed */
+    if (S_ISDIR(st.st_mode))
+        return walk(w, rel, depth + 1, e);
+    if (S_ISREG(st.st_mode))
+        return w->fn(w->ctx, path, rel, e);
+    if (w->skip)
+        w->skip(w->ctx, rel, false, S_ISLNK(st.st_mode) ? "a symbolic link; these are not followed" : "neither a file nor a folder");
+    return 0;
+}
+
 static int walk(struct walk *w, const char *rel, unsigned depth, struct err *e)
 {
     _cleanup_(buf_done) struct buf here = BUF_INIT(4096);
@@ -88,26 +116,23 @@ static int walk(struct walk *w, const char *rel, unsigned depth, struct err *e)
 
     buf_printf(&here, "%s%s%s", w->root, *rel ? "/" : "", rel);
     if (depth > MAX_DEPTH)
-        return err_set(e, VF_ELIMIT, "%s: folders nested deeper than %d", buf_z(&here), MAX_DEPTH);
+        return leave_out(w, buf_z(&here), rel, true, VF_ELIMIT, "folders nested deeper than 16", e);
     n = scandir(buf_z(&here), &list, no_dots, by_name);
     if (n < 0)
-        return err_set(e, VF_EIO, "%s: %s", buf_z(&here), strerror(errno));
-    for (int i = 0; i < n; i++) {
+        return leave_out(w, buf_z(&here), rel, true, VF_EIO, strerror(errno), e);
+    for (int i = 0; i < n && rc == 0 && !w->full; i++) {
         _cleanup_(buf_done) struct buf path = BUF_INIT(4096), below = BUF_INIT(4096);
-        struct stat st;
 
-        if (rc)
-            continue;
         buf_printf(&path, "%s/%s", buf_z(&here), list[i]->d_name);
         buf_printf(&below, "%s%s%s", rel, *rel ? "/" : "", list[i]->d_name);
-        if (path.cut || ++w->seen > MAX_ENTRIES)
-            rc = err_set(e, VF_ELIMIT, "%s: too many entries, or a name too long", w->root);
-        else if (lstat(buf_z(&path), &st) < 0)
-            continue; /* gone since it was listed */
-        else if (S_ISDIR(st.st_mode))
-            rc = walk(w, buf_z(&below), depth + 1, e);
-        else if (S_ISREG(st.st_mode))
-            rc = w->fn(w->ctx, buf_z(&path), buf_z(&below), e);
+        if (path.cut)
+            rc = leave_out(w, w->root, rel, true, VF_ELIMIT, "a name is too long", e);
+        else if (++w->seen > MAX_ENTRIES) {
+            w->full = true;
+            rc = leave_out(w, w->root, buf_z(&below), true, VF_ELIMIT, "more than 200,000 entries; the rest is not read", e);
+        } else {
+            rc = visit(w, buf_z(&path), buf_z(&below), depth, e);
+        }
     }
     for (int i = 0; i < n; i++)
         free(list[i]);
@@ -117,7 +142,14 @@ static int walk(struct walk *w, const char *rel, unsigned depth, struct err *e)
 
 int fsx_walk(const char *root, fsx_walk_fn *fn, void *ctx, struct err *e)
 {
-    struct walk w = {root, fn, ctx, 0};
+    struct walk w = {.root = root, .fn = fn, .ctx = ctx};
+
+    return walk(&w, "", 0, e);
+}
+
+int fsx_walk_readable(const char *root, fsx_walk_fn *fn, fsx_skip_fn *skip, void *ctx, struct err *e)
+{
+    struct walk w = {.root = root, .fn = fn, .skip = skip, .ctx = ctx};
 
     return walk(&w, "", 0, e);
 }

@@ -79,11 +79,19 @@ static int set_choice(const struct parse *p, const struct opt *o, int *where, co
     return err_set(p->e, VF_EUSAGE, "--%s cannot be \"%s\"; it is one of %s", o->name, value, buf_z(&all));
 }
 
+static int missing_value(const struct parse *p, const struct opt *o)
+{
+    const char *value = o->value_name ? o->value_name : "VALUE";
+
+    return err_set(p->e, VF_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, value);
+}
+
 static int set_value(const struct parse *p, const struct opt *o, void *values, const char *value)
 {
     char *where = (char *)values + o->at;
     struct opt_list *list;
     struct slice rest = slice_of(value), word;
+    size_t before;
 
     switch (o->kind) {
     case OPT_FLAG:
@@ -93,18 +101,21 @@ static int set_value(const struct parse *p, const struct opt *o, void *values, c
         ++*(unsigned *)(void *)where;
         return 0;
     case OPT_TEXT:
+        if (!*value)
+            return missing_value(p, o);
         *(const char **)(void *)where = value;
         return 0;
     case OPT_CHOICE:
         return set_choice(p, o, (int *)(void *)where, value);
     case OPT_LIST:
         list = (struct opt_list *)(void *)where;
+        before = list->n;
         while (slice_next_word(&rest, ",", &word)) {
             if (list->n == OPT_MAX_LIST)
                 return err_set(p->e, VF_EUSAGE, "--%s: more than %u values", o->name, OPT_MAX_LIST);
             list->v[list->n++] = word;
         }
-        return 0;
+        return list->n > before ? 0 : missing_value(p, o);
     }
     return 0;
 }
@@ -112,13 +123,6 @@ static int set_value(const struct parse *p, const struct opt *o, void *values, c
 static bool takes_value(const struct opt *o)
 {
     return o->kind == OPT_TEXT || o->kind == OPT_CHOICE || o->kind == OPT_LIST;
-}
-
-static int missing_value(const struct parse *p, const struct opt *o)
-{
-    const char *value = o->value_name ? o->value_name : "VALUE";
-
-    return err_set(p->e, VF_EUSAGE, "--%s needs a value: --%s %s", o->name, o->name, value);
 }
 
 /* --name, --name=value, --name value: *i moves over a value taken from the next word. */

@@ -7,6 +7,7 @@
 #include "base/fsx.h"
 
 #define MAX_RULES (256u << 20) /* one rule file; 100,000 rules are 100 MB */
+#define MAX_UNUSED 200u /* file names that are looked at again; what is beyond counts as not understood */
 #define MAX_ENV  (256u << 20)
 #define MAX_FILE (8u << 20) /* one probe file; the largest has 60 KB */
 
@@ -89,6 +90,30 @@ static int load_probe_file(void *ctx, const char *path, const char *rel, struct 
     return probes_load(&v->probes, bytes, path, &v->schema, v->arena, e);
 }
 
+static const struct probe *any_probe(const struct probes *p, unsigned table)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i]->table == table)
+            return p->v[i];
+    return NULL;
+}
+
+/* A table that nothing fills would pass for one that a host did not answer: such a folder is not whole. */
+static int check_probes(const struct env *v, const char *folder, struct err *e)
+{
+    for (unsigned t = 0; t < v->schema.ntables; t++) {
+        const struct table *table = &v->schema.tables[t];
+        bool given = false; /* by a host, not computed alone */
+
+        for (unsigned k = 0; k < table->ncolumns; k++)
+            given |= !table->columns[k].derived;
+        if (given && !any_probe(&v->probes, t))
+            return err_set(e, VF_ENOTFOUND, "%s: no probe fills the table " SLICE_FMT "; a file is missing or cannot be read", folder,
+                           SLICE_ARG(table->name));
+    }
+    return 0;
+}
+
 static int load(struct env *v, struct err *e)
 {
     const char *name, *folder;
@@ -102,10 +127,15 @@ static int load(struct env *v, struct err *e)
         rc = read_data(v, "probes/releases.xml", &name, &bytes, e);
     if (rc == 0)
         rc = builds_load(bytes, name, v->arena, &v->builds, e);
+    if (rc == 0 && v->builds.n == 0)
+        rc = err_set(e, VF_EFORMAT, "%s: no builds of ESXi in it", name);
     if (rc < 0)
         return rc;
     folder = arena_printf(v->arena, "%s/probes", v->data_dir);
-    return folder ? fsx_walk(folder, load_probe_file, v, e) : err_set(e, VF_ELIMIT, "%s: no room left", v->data_dir);
+    if (!folder)
+        return err_set(e, VF_ELIMIT, "%s: no room left", v->data_dir);
+    rc = fsx_walk(folder, load_probe_file, v, e);
+    return rc < 0 ? rc : check_probes(v, folder, e);
 }
 
 int env_open(struct env *v, const char *option, const char *variable, struct err *e)
@@ -183,7 +213,11 @@ int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset 
 
     ruleset_init(out, &v->schema, &v->builds, v->arena);
     out->rules.without_examples = v->without_examples;
-    rc = env_rules_files(v, more, n, true, load_rules, &l, e);
+    rc = env_rules_files(v, NULL, 0, true, load_rules, &l, e);
+    if (rc == 0 && out->rules.n == 0)
+        return err_set(e, VF_ENOTFOUND, "%s/rules: no rules in there; without rules nothing would ever be found", v->data_dir);
+    if (rc == 0)
+        rc = env_rules_files(v, more, n, false, load_rules, &l, e);
     return rc < 0 ? rc : ruleset_seal(out, e);
 }
 
@@ -206,6 +240,30 @@ int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct 
         rc = collect_run(t->channel, &v->probes, *f, e);
     derive_all(*f, &derive);
     return rc;
+}
+
+static bool understood(const struct env *v, const char *name)
+{
+    for (size_t i = 0; i < v->probes.n; i++)
+        for (unsigned k = 0; k < v->probes.v[i]->nways; k++)
+            if (offline_name_answers(name, &v->probes.v[i]->ways[k].ask))
+                return true;
+    return false;
+}
+
+size_t env_not_understood(const struct env *v, const struct offline_target *t, const char **names, size_t max)
+{
+    const char *unused[MAX_UNUSED];
+    size_t n = t->channel ? offline_unknown(t->channel, unused, MAX_UNUSED) : 0, found = n > MAX_UNUSED ? n - MAX_UNUSED : 0, shown = 0;
+
+    for (size_t i = 0; i < n && i < MAX_UNUSED; i++) {
+        if (understood(v, unused[i]))
+            continue;
+        found++;
+        if (shown < max)
+            names[shown++] = unused[i];
+    }
+    return found;
 }
 
 static void free_arena(struct arena **a)

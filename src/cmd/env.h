@@ -27,19 +27,25 @@ struct env {
  * checkout), ../share/vmkfit from there; /usr/share/vmkfit; variable. A variable that names no folder is an
  * error even when it would not have been used.
  *
- * Returns 0, VF_ENOTFOUND (the folders looked at are named), VF_EFORMAT (file and line).
+ * Returns 0, VF_ENOTFOUND (the folders looked at are named; or the table that no probe in there fills), VF_EFORMAT (file and line).
  */
 int env_open(struct env *v, const char *option, const char *variable, struct err *e);
 void env_close(struct env *v);
 
 /*
  * The rules of the data folder (rules/ *.xml, by name), then further files or folders; a rule there replaces an earlier one of its id. Sealed
- * and ready to match; in the arena of v. Errors name file and line.
+ * and ready to match; in the arena of v. Errors name file and line; a data folder without any rule is VF_ENOTFOUND.
  */
 int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e);
 /* Without sealing: for a linter that wants to see more than the first error. */
 int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
                     struct err *e);
+
+/*
+ * Files of a target that no ask has used and whose names answer nothing that any probe asks: perhaps only misnamed. The first max of them in
+ * names; returns how many there are.
+ */
+size_t env_not_understood(const struct env *v, const struct offline_target *t, const char **names, size_t max);
 
 #define ENV_MAX_HOST (512u << 20) /* bytes of one host's facts; the largest seen is 30 MB */
 

@@ -22,7 +22,7 @@ struct run {
     const char *subject;
     struct release upgrade_to;
     size_t explained;
-    int status;
+    struct buf *out; /* written when it is known that there is such a subject */
 };
 
 static const char *const marks[] = {"no", "?", "yes"};
@@ -121,7 +121,7 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct r
 
 static int on_host(void *ctx, const struct env_host *h, struct err *e)
 {
-    _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 28);
+    _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 28), title = BUF_INIT(1u << 20);
     struct run *r = ctx;
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
     unsigned t = r->rule->subject;
@@ -136,7 +136,8 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
         buf_addz(&b, "\n\n");
     }
     buf_printf(&b, SLICE_FMT " (%s, line %u)\n  ", SLICE_ARG(r->rule->id), r->rule->file, r->rule->line);
-    opts_wrap(&b, r->rule->title.p, 2, 2, r->c->width > 100 ? 100 : r->c->width);
+    buf_add_safe(&title, r->rule->title);
+    opts_wrap(&b, buf_z(&title), 2, 2, r->c->width > 100 ? 100 : r->c->width);
     buf_printf(&b, "  about the rows of " SLICE_FMT ", %s\n\n", SLICE_ARG(table->name), severity_name(r->rule->severity));
     for (size_t i = 0; i < facts_count(h->facts, t); i++) {
         const struct row *row = facts_at(h->facts, t, i);
@@ -151,7 +152,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     } else if (facts_count(h->facts, t) == 0) {
         buf_printf(&b, "The host has no " SLICE_FMT ".\n", SLICE_ARG(table->name));
     }
-    r->status = cli_write(r->c, &b);
+    buf_add(r->out, buf_slice(&b));
     return 0;
 }
 
@@ -164,8 +165,9 @@ static int no_subject(struct run *r, struct err *e)
 
 static int run(struct cli *c, int argc, char **argv)
 {
+    _cleanup_(buf_done) struct buf out = BUF_INIT(1u << 28);
     struct explain_values v = {0};
-    struct run r = {.c = c};
+    struct run r = {.c = c, .out = &out};
     _cleanup_(env_close) struct env env = {0};
     struct err e = {0};
     int n, status;
@@ -191,13 +193,15 @@ static int run(struct cli *c, int argc, char **argv)
         return cli_fail(c, "explain", &e);
     }
     r.subject = n == 3 ? argv[2] : NULL;
-    if (env_hosts(&env, argv[0], on_host, &r, &e) < 0)
+    if (env_hosts(&env, argv[0], on_host, &r, &e) < 0) {
+        (void)cli_write(c, &out);
         return cli_fail(c, "explain", &e);
+    }
     if (r.subject && r.explained == 0) {
         (void)no_subject(&r, &e);
         return cli_fail(c, "explain", &e);
     }
-    return r.status;
+    return cli_write(c, &out);
 }
 
 const struct command cmd_explain = {

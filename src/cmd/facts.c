@@ -157,10 +157,11 @@ static int run_facts(struct cli *c, int argc, char **argv)
     r.hosts = hosts = v.json ? js_array() : NULL;
     rc = env_hosts(&env, r.path, on_host, &r, &e);
     if (rc < 0)
-        return cli_fail(c, "facts", &e);
-    if (v.json) {
+        r.status = cli_fail(c, "facts", &e);
+    if (v.json) { /* also when nothing could be read: a reader of it gets a document */
         hosts = NULL; /* the document owns it now */
-        r.status = print_json(&r);
+        status = print_json(&r);
+        r.status = r.status ? r.status : status;
     }
     return r.status ? r.status : r.incomplete ? STATUS_INCOMPLETE : STATUS_OK;
 }
@@ -177,7 +178,7 @@ const struct command cmd_facts = {
     .description =
         "TARGET is a folder of saved outputs (\"esxcli storage core adapter list.txt\"), a recording, a "
         "vm-support bundle (.tgz, or unpacked), "
-        "or a .zip of several bundles; then one host follows the other.\n\n"
+        "or a folder or a .zip of several hosts; then one follows the other.\n\n"
         "A cell is known, absent (-), or unknown (?). A table is complete when some answer lists all of its "
         "rows, partial when such an "
         "answer was cut or damaged, and unknown when there was none. -v tells the reason of everything unknown, "

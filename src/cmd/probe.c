@@ -200,12 +200,15 @@ static int decode(struct cli *c, const struct env *env, const char *command, con
 
     if (!f)
         return err_set(e, VF_ELIMIT, "no room for the facts");
+    rc = collect_asked(&env->probes, slice_of(command), e);
+    if (rc < 0)
+        return e->code = VF_EUSAGE;
     rc = fsx_read(file, MAX_REPLY, a, &body, NULL, e);
     if (rc < 0)
         return rc == VF_EUSAGE ? err_set(e, VF_EIO, "%s: not a regular file", file) : rc;
     rc = collect_decode(&env->probes, slice_of(command), body, name, f, &state, &matched, e);
     if (rc < 0)
-        return rc == VF_ENOTFOUND ? (e->code = VF_EUSAGE) : rc;
+        return rc;
     facts_sort(f);
     best = best_source(f);
     if (!best)

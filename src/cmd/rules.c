@@ -345,6 +345,28 @@ static int run_verb(struct run *r, const char *verb)
     return list(r);
 }
 
+/* The verb, what it takes, and which options are its own. */
+static int check_words(const struct rules_values *v, int n, char **words, struct err *e)
+{
+    struct near near = {.word = slice_of(n ? words[0] : NULL)};
+    bool list_verb = n && strcmp(words[0], "list") == 0, test_verb = n && strcmp(words[0], "test") == 0;
+    bool rng_verb = n && strcmp(words[0], "rng") == 0, lint_verb = n && strcmp(words[0], "lint") == 0;
+
+    if (n == 0)
+        return err_set(e, VF_EUSAGE, "rules what? list, lint, test or rng");
+    if (!list_verb && !test_verb && !rng_verb && !lint_verb) {
+        near_tryz(&near, verbs);
+        return near_fail(&near, "", e, "\"%s\" is none of list, lint, test, rng", words[0]);
+    }
+    if ((list_verb || rng_verb) && n > 1)
+        return err_set(e, VF_EUSAGE, "%s takes no words%s", words[0], list_verb ? "; further rule files are given with --rules" : "");
+    if (v->rules.n && !list_verb)
+        return err_set(e, VF_EUSAGE, "--rules is an option of list%s", rng_verb ? "" : "; name the files behind the verb");
+    if (v->recordings && !test_verb)
+        return err_set(e, VF_EUSAGE, "--recordings is an option of test");
+    return 0;
+}
+
 static int run(struct cli *c, int argc, char **argv)
 {
     _cleanup_(buf_done) struct buf out = BUF_INIT(64u << 20);
@@ -355,10 +377,8 @@ static int run(struct cli *c, int argc, char **argv)
 
     if (!cli_parse(c, &cmd_rules, &v, argc, argv, &n, &status))
         return status;
-    if (n == 0) {
-        (void)err_set(&e, VF_EUSAGE, "rules what? list, lint, test or rng");
+    if (check_words(&v, n, argv, &e) < 0)
         return cli_fail(c, "rules", &e);
-    }
     if (env_open(&r.env, c->data, c->env.data, &e) < 0) {
         env_close(&r.env);
         return cli_fail(c, "rules", &e);

@@ -4,6 +4,8 @@
 #include "cmd/env.h"
 #include "out/report.h"
 
+#define MAX_NAMES 40u /* of files not used */
+
 static const char *const levels[] = {"note", "warning", "critical", "never", NULL}; /* in the order of enum severity */
 
 struct scan_values {
@@ -25,6 +27,7 @@ static const struct opt scan_opts[] = {
 
 struct run {
     struct cli *c;
+    const struct env *env;
     const struct scan_values *v;
     struct ruleset rules;
     struct release upgrade_to;
@@ -41,12 +44,46 @@ static void style_of(const struct cli *c, struct report_style *s)
                                .green = cli_style(c, STYLE_GREEN), .none = cli_style(c, STYLE_NONE)};
 }
 
+/* Files whose names answer nothing that is asked: perhaps only misnamed. A support bundle always has many. */
+static void not_used(const struct env *env, const struct offline_target *t, const struct report_style *style, struct buf *out)
+{
+    const char *names[MAX_NAMES];
+    bool usual = strcmp(t->kind, "support bundle") == 0 && !style->verbose;
+    size_t n = usual ? 0 : env_not_understood(env, t, names, MAX_NAMES);
+    _cleanup_(buf_done) struct buf b = BUF_INIT(64u << 10), safe = BUF_INIT(256u << 10);
+
+    if (n == 0)
+        return;
+    buf_printf(&b, "%zu of %zu files, whose names answer nothing that is asked%s", n, t->files, style->verbose ? ": " : " (-v names them)");
+    for (size_t i = 0; style->verbose && i < n && i < MAX_NAMES; i++)
+        buf_printf(&b, "%s%s", i ? "; " : "", names[i]);
+    if (n > MAX_NAMES && style->verbose)
+        buf_printf(&b, "; and %zu more", n - MAX_NAMES);
+    buf_add_safe(&safe, buf_slice(&b));
+    buf_printf(out, "  %snot used    %s", style->dim, style->none);
+    opts_wrap(out, buf_z(&safe), 14, 14, style->width);
+}
+
+static struct js *host_json(const struct env *env, const struct report *report, const struct offline_target *t)
+{
+    const char *names[MAX_NAMES];
+    size_t n = env_not_understood(env, t, names, MAX_NAMES);
+    struct js *host = report_json(report), *unused = js_array();
+
+    for (size_t i = 0; i < n && i < MAX_NAMES; i++)
+        js_add(unused, js_textz(names[i]));
+    js_put(host, "files", js_int((int64_t)t->files));
+    js_put(host, "files_not_used", js_int((int64_t)n));
+    js_put(host, "not_used", unused);
+    return host;
+}
+
 static int on_host(void *ctx, const struct env_host *h, struct err *e)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 30);
     struct run *r = ctx;
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
-    struct report_source s = {r->path, h->target->label, h->target->kind, h->incomplete};
+    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete};
     struct report_style style;
     struct report report;
     static const enum severity never = SEV_CRITICAL + 1;
@@ -60,13 +97,14 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     for (unsigned k = 0; k < 3; k++)
         r->findings |= fail_on != never && k >= (unsigned)fail_on && report.counts[k];
     if (r->v->json) {
-        js_add(r->hosts, report_json(&report));
+        js_add(r->hosts, host_json(r->env, &report, h->target));
         return 0;
     }
     if (r->nhosts > 1)
         buf_addc(&b, '\n');
     style_of(r->c, &style);
     report_text(&report, &style, &b);
+    not_used(r->env, h->target, &style, &b);
     return cli_write(r->c, &b) ? err_set(e, VF_EIO, "standard output: cannot be written") : 0;
 }
 
@@ -145,6 +183,7 @@ static int run(struct cli *c, int argc, char **argv)
     }
     if (env_open(&env, c->data, c->env.data, &e) < 0)
         return cli_fail(c, "scan", &e);
+    r.env = &env;
     r.hosts = hosts;
     status = scan(c, &r, &env, argv, n);
     hosts = r.hosts;
@@ -161,8 +200,8 @@ const struct command cmd_scan = {
                 "vmkfit scan --json vcenter-support.zip > report.json\n",
     .description =
         "TARGET is a recording, a folder of files named after the commands they answer (\"esxcli storage core adapter list.txt\", "
-        "esxcli_software_vib_list.xml, vmkernel.log), a vm-support bundle (.tgz or unpacked), or a vCenter's .zip of several. What is not "
-        "there is unknown, never ok.\n\n"
+        "esxcli_software_vib_list.xml, vmkernel.log), a vm-support bundle (.tgz or unpacked), or a folder or archive of several of these, as a "
+        "vCenter's .zip; then one host follows the other. What is not there is unknown, never ok.\n\n"
         "The report shows the commands of a fix only when every gate that facts can decide passes; else it says what stands in the way. vmkfit "
         "only reads; it never changes a host.\n\n"
         "Exit status: 0 nothing at or above --fail-on, 1 a target could not be read at all, 2 findings at or above --fail-on, 3 incomplete (a "

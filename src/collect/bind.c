@@ -51,15 +51,20 @@ static struct slice leading_number(struct slice s)
     return is_unit(slice_trim(slice_from(s, n))) ? slice_cut(s, 0, n) : (struct slice){s.p, 0};
 }
 
+/* 16 bytes: one word of 32 digits or parted by dashes, or a word each, of two digits or 0x and one or two. */
 static struct slice hex_uuid(struct slice s, struct arena *a)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(64);
     struct slice word;
 
     while (slice_next_word(&s, " -", &word)) {
-        if (slice_starts(word, "0x"))
+        bool prefixed = slice_starts(word, "0x");
+
+        if (prefixed)
             word = slice_from(word, 2);
-        if (word.n % 2)
+        if (prefixed ? word.n < 1 || word.n > 2 : word.n < 2 || word.n % 2)
+            return (struct slice){NULL, 0};
+        if (word.n == 1)
             buf_addc(&b, '0');
         for (size_t i = 0; i < word.n; i++)
             buf_addc(&b, word.p[i] >= 'A' && word.p[i] <= 'F' ? (char)(word.p[i] | 0x20) : word.p[i]);
@@ -220,6 +225,21 @@ static bool has_blank(struct slice s)
     return slice_find_char(s, 0, ' ') != SIZE_MAX || slice_find_char(s, 0, '\t') != SIZE_MAX;
 }
 
+/* Names are ASCII without blanks, and no rows of dashes or dots. */
+static bool is_name(struct slice s)
+{
+    bool word = false;
+
+    for (size_t i = 0; i < s.n; i++) {
+        char ch = s.p[i], low = (char)(ch | 0x20);
+
+        if (ch < 0x21 || ch > 0x7e)
+            return false;
+        word |= (low >= 'a' && low <= 'z') || (ch >= '0' && ch <= '9');
+    }
+    return word;
+}
+
 /* Control characters that no value has; descriptions of several lines have tabs and line ends. */
 static bool has_control(struct slice s, bool lines)
 {
@@ -245,6 +265,8 @@ static struct value typed(const struct column *c, const struct schema *s, bool e
             return value_slice(c->values[k]);
     if (c->nvalues)
         return unknown(a, "not a word this column knows", text);
+    if (!column_like(c, text))
+        return unknown(a, "not of the form of such a name", text);
     switch (c->type) {
     case VT_BOOL:
         return boolean(text, a);
@@ -263,10 +285,15 @@ static struct value typed(const struct column *c, const struct schema *s, bool e
 
         if (!t->single && t->columns[t->keys[0]].type == VT_PCI)
             return pciaddr_parse(text, a, &out) < 0 ? unknown(a, "not a PCI address", text) : value_slice(out);
+        if (!t->single && (!column_like(&t->columns[t->keys[0]], text) ||
+                           (t->columns[t->keys[0]].type == VT_NAME && !is_name(text))))
+            return unknown(a, "not of the form of such a name", text);
         return value_slice(arena_dup(a, text));
     }
     case VT_NAME:
-        return has_blank(text) ? unknown(a, "blanks in a name", text) : value_slice(arena_dup(a, text));
+        if (has_blank(text))
+            return unknown(a, "blanks in a name", text);
+        return is_name(text) ? value_slice(arena_dup(a, text)) : unknown(a, "not a name", text);
     case VT_VERSION:
         for (size_t k = 0; k < text.n; k++)
             if (text.p[k] >= '0' && text.p[k] <= '9')
@@ -465,10 +492,13 @@ static bool row_key(const struct probe *p, const struct value *cells, struct fac
     return any && (t->nkeys < 1 || cells[t->keys[0]].state == VS_KNOWN);
 }
 
-/* Nothing of a record was understood, and its name is only what was asked for: it is no evidence that there is such a row. */
-static bool says_nothing(const struct probe *p, const struct value *cells)
+/*
+ * Nothing of a record was understood, and its name is only what was asked for, or it needs none: it is no evidence that there is
+ * such a row.
+ */
+static bool says_nothing(const struct probe *p, const struct value *cells, bool single)
 {
-    bool asked = false;
+    bool asked = single;
 
     for (unsigned k = 0; k < p->nbinds; k++) {
         const struct bind *b = &p->binds[k];
@@ -484,7 +514,9 @@ static bool says_nothing(const struct probe *p, const struct value *cells)
 size_t bind_records(const struct probe *p, const struct way *w, const struct decoded *d, struct slice each, uint32_t source,
                     struct facts *f, size_t *rows)
 {
+    bool whole = p->lists == LISTS_YES && !f->schema->tables[p->table].single;
     struct value cells[SCHEMA_MAX_COLUMNS];
+    struct map seen = {0};
     size_t lost = 0;
 
     *rows = 0;
@@ -503,13 +535,17 @@ size_t bind_records(const struct probe *p, const struct way *w, const struct dec
             if (!v->line)
                 v->line = d->records[i].line;
         }
-        if (!row_key(p, cells, f, &key) || says_nothing(p, cells)) {
+        if (!row_key(p, cells, f, &key) || says_nothing(p, cells, f->schema->tables[p->table].single)) {
             lost++;
             continue;
         }
         r = facts_row(f, p->table, key);
         if (!r)
             return lost + d->n - i;
+        if (whole && map_get(&seen, key) != MAP_NONE) /* a list has each name once: here two lists, or two hosts', stand together */
+            lost++;
+        else if (whole)
+            (void)map_put(&seen, f->arena, key, 1);
         for (unsigned k = 0; k < p->nbinds; k++)
             facts_put(f, r, p->binds[k].column, cells[p->binds[k].column]);
         ++*rows;

@@ -11,7 +11,8 @@
  * each    the value the ask was expanded with, empty when none
  * source  index of facts_add_source
  *
- * Returns the number of records that gave no row for want of a readable key, or of anything readable besides what was asked; *rows counts the others.
+ * Returns the number of records that gave no row for want of a readable key, or of anything readable besides what was asked; *rows counts the
+ * others. In a list, rows whose key another record of the same answer had count in both: two listings stand in one answer.
  */
 size_t bind_records(const struct probe *p, const struct way *w, const struct decoded *d, struct slice each, uint32_t source,
                     struct facts *f, size_t *rows);

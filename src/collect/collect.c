@@ -21,7 +21,10 @@ struct run {
     struct slice each, asked;
     enum decode_state best; /* of the present way and expansion */
     bool answered, parts_ok;
-    const char *why;
+    bool saved;     /* of the channel */
+    bool cross;     /* answered completely: further answers are only compared */
+    bool other_way; /* with the answer to another question */
+    const char *why, *further; /* further: a row that a complete answer did not list */
 };
 
 static bool blank(struct slice s)
@@ -56,6 +59,24 @@ static int state_of(enum decode_state s)
     return SOURCE_UNUSABLE;
 }
 
+/* The same file, read for the same probe in another way, was no better: it is told once. */
+static bool told_before(const struct run *r, struct slice where, int state)
+{
+    for (size_t i = r->f->nsources; i-- > 1 && r->f->sources[i].probe == r->probe->id.p;) {
+        const struct source *s = &r->f->sources[i];
+
+        if (where.n && (int)s->state <= state && slice_eq(s->ask, r->asked) && slice_eq(s->where, where))
+            return true;
+    }
+    return false;
+}
+
+/* XML and JSON say in words that there is nothing; a log that holds nothing was not kept. */
+static bool may_be_empty(const struct way *w, struct slice where)
+{
+    return !slice_ends(where, ".xml") && !slice_ends(where, ".json") && w->decoder->run != decode_vmklog;
+}
+
 /* Decode one body and bind it. Returns the state reached. */
 static enum decode_state take_answer(struct run *r, struct slice body, const struct reply *reply)
 {
@@ -63,23 +84,27 @@ static enum decode_state take_answer(struct run *r, struct slice body, const str
     struct decoded d = {0};
     size_t rows = 0, lost = 0;
     uint32_t source;
+    bool again;
 
     opt.cut = reply->cut;
     opt.name = reply->where.p;
-    if (blank(body) && reply->exit_code == 0 && !reply->cut) /* asked, ended well, printed nothing: there is none */
+    if (blank(body) && reply->exit_code == 0 && !reply->cut && may_be_empty(r->way, reply->where)) /* asked, ended well, printed nothing: there is none */
         d = (struct decoded){.state = DECODE_COMPLETE, .form = "empty"};
-    else if (r->way->decoder->run(body, &opt, r->f->arena, &d) < 0)
+    else if (decode_answer(r->way->decoder, body, &opt, r->f->arena, &d) < 0)
         d.state = DECODE_PARTIAL, d.why = d.why ? d.why : "more than there is room for";
     if (d.state == DECODE_COMPLETE && reply->exit_code > 0) {
         d.state = DECODE_PARTIAL;
         d.why = arena_printf(r->f->arena, "the command ended with exit status %d", reply->exit_code);
     }
+    if (r->f->compare && d.state != DECODE_COMPLETE)
+        return d.state; /* a worse copy says nothing against the whole one */
+    again = told_before(r, reply->where, state_of(d.state));
     source = add_source(r, reply->where, d.form, d.why, d.line, state_of(d.state));
     if (d.state >= DECODE_PARTIAL)
         lost = bind_records(r->probe, r->way, &d, r->each, source, r->f, &rows);
-    if (lost && d.state == DECODE_COMPLETE) {
+    if (lost && d.state == DECODE_COMPLETE && !r->f->compare) {
         d.state = rows ? DECODE_PARTIAL : DECODE_UNUSABLE;
-        d.why = arena_printf(r->f->arena, "%zu of %zu entries have no readable name", lost, d.n);
+        d.why = arena_printf(r->f->arena, "%zu of %zu entries have no readable name, or one that stands there twice", lost, d.n);
         if (source) {
             r->f->sources[source].state = state_of(d.state);
             r->f->sources[source].why = d.why;
@@ -87,28 +112,66 @@ static enum decode_state take_answer(struct run *r, struct slice body, const str
     }
     if (source)
         r->f->sources[source].rows = rows;
+    if (source && again && d.state < DECODE_PARTIAL && source == r->f->nsources - 1)
+        r->f->nsources--; /* no cell points to it */
     if (!r->why && d.why)
         r->why = d.why;
     return d.state;
+}
+
+/* Do two answers of one host, given a moment apart, say the same: counters, temperatures and logs do not. */
+static bool stays(const struct run *r)
+{
+    static const char *const moving[] = {"device-stats", "nic-stats", "smart", "memory", "log", "nvme"};
+
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
+        if (slice_eqz(r->f->schema->tables[r->probe->table].name, moving[i]))
+            return false;
+    return !slice_eqz(r->probe->id, "uptime");
+}
+
+/* A further answer to what was answered completely: it adds what is unknown, contradicts, or names rows that the first did not list. */
+static void compare_answer(struct run *r, const struct reply *reply)
+{
+    struct run other = *r;
+    struct facts_compare compare = {.identity_only = r->other_way};
+
+    other.why = NULL;
+    r->f->compare = &compare;
+    (void)take_answer(&other, reply->body, reply);
+    r->f->compare = NULL;
+    if (compare.further.n && !r->further)
+        r->further = arena_printf(r->f->arena, "\"" SLICE_FMT "\" [" SLICE_FMT "] names " SLICE_FMT ", which another complete answer does not list",
+                                  SLICE_ARG(r->asked), SLICE_ARG(reply->where), SLICE_ARG(compare.further));
 }
 
 static int on_reply(void *ctx, const struct reply *reply)
 {
     struct run *r = ctx;
     enum decode_state state = DECODE_UNUSABLE;
+    int state_now;
 
     switch (reply->status) {
     case REPLY_MISSING:
-        if (!r->why)
+        if (!r->why && !r->cross)
             r->why = arena_printf(r->f->arena, "no answer to \"" SLICE_FMT "\"", SLICE_ARG(r->asked));
         return 0;
     case REPLY_FAILED:
+    case REPLY_UNREADABLE:
+        if (r->cross)
+            return 0;
         r->answered = true;
         r->why = r->why ? r->why : reply->note;
-        (void)add_source(r, reply->where, NULL, reply->note, 0, SOURCE_REFUSED);
+        state_now = reply->status == REPLY_FAILED ? SOURCE_REFUSED : SOURCE_UNUSABLE;
+        if (!told_before(r, reply->where, state_now))
+            (void)add_source(r, reply->where, NULL, reply->note, 0, state_now);
         r->parts_ok = false;
         return 0;
     case REPLY_OK:
+        if (r->cross) {
+            compare_answer(r, reply);
+            return 0;
+        }
         r->answered = true;
         state = take_answer(r, reply->body, reply);
         break;
@@ -119,7 +182,12 @@ static int on_reply(void *ctx, const struct reply *reply)
         r->parts_ok &= state == DECODE_COMPLETE;
         return 0;
     }
-    return state == DECODE_COMPLETE;
+    if (state != DECODE_COMPLETE)
+        return 0;
+    if (!r->saved || !stays(r))
+        return 1;
+    r->cross = true; /* the others that answer the same are compared with it */
+    return 0;
 }
 
 static struct slice expand(struct slice text, struct slice each, struct arena *a)
@@ -141,6 +209,7 @@ static int ask_once(struct channel *c, struct run *r, struct err *e)
     r->best = DECODE_UNUSABLE;
     r->answered = false;
     r->parts_ok = true;
+    r->cross = r->other_way;
     r->why = NULL;
     if (probe_readonly(&q, e) < 0) { /* a value of the host that would not pass as an argument: never sent */
         (void)add_source(r, (struct slice){NULL, 0}, NULL, arena_printf(r->f->arena, "%s", e->msg), 0, SOURCE_REFUSED);
@@ -196,6 +265,13 @@ static size_t expansions(const struct facts *f, const struct way *w, struct slic
 
 static void note_outcome(struct outcome *o, const struct run *r, bool complete)
 {
+    if (r->further) {
+        o->answered = true;
+        o->state = TS_PARTIAL;
+        o->best = DECODE_COMPLETE;
+        o->why = r->further;
+        return;
+    }
     if (complete) {
         *o = (struct outcome){.state = TS_COMPLETE, .best = DECODE_COMPLETE, .answered = true};
         return;
@@ -249,16 +325,33 @@ static int run_way(struct channel *c, struct run *r, struct map *done, bool last
             return rc;
         if (rc == 1 && r->each.n)
             (void)map_put(done, r->f->arena, r->each, 1);
-        if (!r->answered && r->why && last)
+        if (!r->answered && r->why && last && !r->other_way)
             (void)add_source(r, one, NULL, r->why, 0, SOURCE_MISSING);
-        note_outcome(o, r, rc == 1 && !r->way->each.n);
+        if (!r->other_way || r->further)
+            note_outcome(o, r, rc == 1 && !r->way->each.n);
     }
     return 0;
 }
 
+/* What identifies host, adapters and NICs is compared between questions too, where the answers cost nothing. */
+static bool compared(const struct facts *f, const struct probe *p)
+{
+    struct slice table = f->schema->tables[p->table].name;
+
+    if (slice_eqz(table, "host"))
+        return p->nbinds == 1 && slice_eqz(f->schema->tables[p->table].columns[p->binds[0].column].name, "name");
+    return slice_eqz(table, "esxi") || (p->lists == LISTS_YES && (slice_eqz(table, "adapter") || slice_eqz(table, "nic")));
+}
+
+static bool same_ask(const struct way *a, const struct way *b)
+{
+    return a->ask.kind == b->ask.kind && slice_eq(a->ask.text, b->ask.text);
+}
+
 static int run_probe(struct channel *c, const struct probe *p, bool second, struct facts *f, struct outcome *o, struct err *e)
 {
-    struct run r = {.probe = p, .f = f};
+    struct run r = {.probe = p, .f = f, .saved = c->ops->saved};
+    const struct way *whole = NULL; /* the way that was answered completely */
     struct map done = {0};
     unsigned possible = 0;
     int rc = 0;
@@ -270,8 +363,14 @@ static int run_probe(struct channel *c, const struct probe *p, bool second, stru
         if (r.way->never || !in_release(f, r.way))
             continue;
         possible++;
-        if (needs_rows == second && o->state != TS_COMPLETE)
-            rc = run_way(c, &r, &done, i + 1 == p->nways, o, e);
+        if (needs_rows != second)
+            continue;
+        r.other_way = whole != NULL;
+        if (whole ? !r.saved || !compared(f, p) || same_ask(r.way, whole) : o->state == TS_COMPLETE)
+            continue;
+        rc = run_way(c, &r, &done, i + 1 == p->nways, o, e);
+        if (o->state == TS_COMPLETE && !whole)
+            whole = r.way;
     }
     if (possible == 0) /* this release has nothing of the kind */
         *o = (struct outcome){.state = TS_COMPLETE};
@@ -387,12 +486,31 @@ static const struct probe *nearest(const struct probes *p, struct slice command)
     return best;
 }
 
+int collect_asked(const struct probes *p, struct slice command, struct err *e)
+{
+    const struct probe *near;
+    struct slice bare, each;
+    bool esxcli;
+
+    bare = bare_command(command, &esxcli);
+    for (size_t i = 0; i < p->n; i++) {
+        if (slice_eq(p->v[i]->id, command))
+            return 0;
+        for (unsigned k = 0; k < p->v[i]->nways; k++)
+            if (way_answers(&p->v[i]->ways[k], bare, esxcli, &each))
+                return 0;
+    }
+    near = nearest(p, bare);
+    return err_set(e, VF_ENOTFOUND, "no probe asks \"" SLICE_FMT "\"%s" SLICE_FMT "%s", SLICE_ARG(command),
+                   near ? "; did you mean \"" : "; \"vmkfit probe list\" shows what is asked", SLICE_ARG(near ? near->id : SLICE_LIT("")),
+                   near ? "\"?" : "");
+}
+
 int collect_decode(const struct probes *p, struct slice command, struct slice body, const char *name, struct facts *f,
                    enum decode_state *state, size_t *matched, struct err *e)
 {
     struct outcome *o = arena_array(f->arena, p->n + 1, sizeof *o);
     struct reply reply = {.status = REPLY_OK, .exit_code = -1, .where = slice_of(name)};
-    const struct probe *near;
     struct slice bare;
     bool esxcli;
 
@@ -420,10 +538,5 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
         }
     }
     settle_tables(p, o, f);
-    if (*matched)
-        return 0;
-    near = nearest(p, bare);
-    return err_set(e, VF_ENOTFOUND, "no probe asks \"" SLICE_FMT "\"%s" SLICE_FMT "%s", SLICE_ARG(command),
-                   near ? "; did you mean \"" : "; \"vmkfit probe list\" shows what is asked", SLICE_ARG(near ? near->id : SLICE_LIT("")),
-                   near ? "\"?" : "");
+    return *matched ? 0 : collect_asked(p, command, e);
 }

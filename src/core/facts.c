@@ -70,6 +70,8 @@ struct row *facts_row(struct facts *f, unsigned table, struct slice key)
     if (!r->key.p || !r->cells || map_put(&t->by_key, f->arena, r->key, r->index) < 0)
         return NULL;
     t->rows[t->n++] = r;
+    if (f->compare && f->compare->further.n == 0)
+        f->compare->further = r->key;
     return r;
 }
 
@@ -129,13 +131,30 @@ static int by_key(const void *a, const void *b)
     return natural_cmp((*ra)->key, (*rb)->key);
 }
 
+/* Addresses are hexadecimal numbers of one length: 0a before 10, 09 before 0a. */
+static int by_address(const void *a, const void *b)
+{
+    const struct row *const *ra = a, *const *rb = b;
+
+    return slice_cmp((*ra)->key, (*rb)->key);
+}
+
+static bool keyed_by_address(const struct schema *s, const struct table *t)
+{
+    const struct column *c = t->nkeys ? &t->columns[t->keys[0]] : NULL;
+
+    if (c && c->type == VT_REF && c->table >= 0 && s->tables[c->table].nkeys)
+        c = &s->tables[c->table].columns[s->tables[c->table].keys[0]];
+    return c && c->type == VT_PCI;
+}
+
 void facts_sort(struct facts *f)
 {
     for (unsigned i = 0; i < f->schema->ntables; i++) {
         struct facts_table *t = &f->tables[i];
 
         if (t->n > 1)
-            qsort(t->rows, t->n, sizeof *t->rows, by_key);
+            qsort(t->rows, t->n, sizeof *t->rows, keyed_by_address(f->schema, &f->schema->tables[i]) ? by_address : by_key);
         for (size_t j = 0; j < t->n; j++) {
             t->rows[j]->index = (unsigned)j;
             map_set(&t->by_key, t->rows[j]->key, (uint32_t)j);
@@ -192,11 +211,62 @@ static void merge_known(struct facts *f, const struct column *c, struct value *c
     }
 }
 
+/* What one thing is called and driven by, in the spelling of every command; not its state, which changes, or its description, which is cut. */
+static bool identifies(const struct column *c)
+{
+    switch (c->type) {
+    case VT_PCI:
+    case VT_REF:
+    case VT_VERSION:
+    case VT_HEX:
+        return true;
+    case VT_NAME:
+        return c->nvalues == 0;
+    case VT_INT:
+        return c->unit.n == 0;
+    case VT_TEXT:
+    case VT_BOOL:
+    case VT_DATE:
+    case VT_TIME:
+    case VT_LIST:
+    case VT_REFS:
+        return false;
+    }
+    return false;
+}
+
+/* "esx1" and "ESX1.example.com" are one name. */
+static bool same_name(struct slice a, struct slice b)
+{
+    struct slice shorter = a.n < b.n ? a : b, longer = a.n < b.n ? b : a;
+
+    return slice_ieq(slice_cut(longer, 0, shorter.n), shorter) && (longer.n == shorter.n || (shorter.n && longer.p[shorter.n] == '.'));
+}
+
+static void compare_put(struct facts *f, const struct column *c, struct value *cell, const struct value *v)
+{
+    bool text = c->type == VT_NAME || c->type == VT_TEXT || c->type == VT_REF;
+
+    if (cell->state == VS_UNKNOWN && !cell->why && !cell->conflict)
+        *cell = *v; /* nobody told it */
+    if (v->state != VS_KNOWN || cell->state != VS_KNOWN || cell->source == v->source || c->merge != MERGE_FIRST || cell->conflict)
+        return;
+    if ((f->compare->identity_only && !identifies(c)) || value_equal(c, cell, v) || (text && same_name(cell->s, v->s)))
+        return;
+    cell->conflict = true;
+    cell->why = arena_printf(f->arena, "\"" SLICE_FMT "\" [" SLICE_FMT "] says " SLICE_FMT, SLICE_ARG(f->sources[v->source].ask),
+                             SLICE_ARG(f->sources[v->source].where), SLICE_ARG(value_text(c, v, f->arena)));
+}
+
 void facts_put(struct facts *f, struct row *r, unsigned column, struct value v)
 {
     const struct column *c = &f->schema->tables[r->table].columns[column];
     struct value *cell = &r->cells[column];
 
+    if (f->compare) {
+        compare_put(f, c, cell, &v);
+        return;
+    }
     if (cell->state == VS_UNKNOWN && cell->conflict)
         return; /* contradicted within one source: nothing of that kind repairs it */
     if (v.state == VS_KNOWN && cell->state == VS_KNOWN) {

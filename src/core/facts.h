@@ -46,12 +46,19 @@ struct row {
 
 enum table_state { TS_UNKNOWN, TS_PARTIAL, TS_COMPLETE };
 
+/* While an answer is compared with one that was already taken (struct facts, compare). */
+struct facts_compare {
+    bool identity_only;   /* the two answer different questions: only names, addresses, drivers and versions must agree */
+    struct slice further; /* key of the first row that was new */
+};
+
 struct facts {
     const struct schema *schema;
     struct arena *arena;
     struct facts_table *tables;
     struct source *sources; /* [0] is unused */
     size_t nsources, sources_cap;
+    struct facts_compare *compare; /* NULL, or: values only contradict or fill what no answer tells */
     struct release release; /* of the host, for rules on releases: set by derive.c; major 0 when not known */
 };
 

@@ -416,10 +416,16 @@ static bool id_form(struct slice s)
 
 static bool date_form(struct slice s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (i == 4 || i == 7 ? s.p[i] != '-' : s.p[i] < '0' || s.p[i] > '9')
-            return false;
-    return s.n == 10;
+    static const unsigned days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    uint64_t y, m, d;
+
+    if (s.n != 10 || s.p[4] != '-' || s.p[7] != '-')
+        return false;
+    if (num_parse_u64(slice_cut(s, 0, 4), &y) < 0 || num_parse_u64(slice_cut(s, 5, 2), &m) < 0 || num_parse_u64(slice_from(s, 8), &d) < 0)
+        return false;
+    if (m < 1 || m > 12 || d < 1)
+        return false;
+    return d <= days[m - 1] + (m == 2 && (y % 400 == 0 || (y % 4 == 0 && y % 100 != 0)));
 }
 
 static int load_head(struct rule_loading *l, struct rule *r, struct err *e)

@@ -109,6 +109,7 @@ static int open_column(struct loading *l, struct err *e)
     c->doc = attr(l, "doc");
     c->unit = attr(l, "unit");
     c->none = attr(l, "none");
+    c->like = attr(l, "like");
     c->derived = slice_eqz(attr(l, "derived"), "yes");
     c->table = -1;
     for (i = 0; i < sizeof types / sizeof *types && !slice_eqz(type, types[i].name); i++)
@@ -210,6 +211,45 @@ int schema_load(struct slice xml, const char *name, struct arena *a, struct sche
     if (rc == 0)
         *out = s;
     return rc;
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* slice_glob, with '#' for a hexadecimal digit. */
+static bool has_form(struct slice form, struct slice text)
+{
+    size_t f = 0, t = 0, star = SIZE_MAX, mark = 0;
+
+    while (t < text.n) {
+        if (f < form.n && form.p[f] == '*') {
+            star = f++;
+            mark = t;
+        } else if (f < form.n && (form.p[f] == '#' ? is_hex(text.p[t]) : form.p[f] == text.p[t])) {
+            f++;
+            t++;
+        } else if (star != SIZE_MAX) {
+            f = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (f < form.n && form.p[f] == '*')
+        f++;
+    return f == form.n;
+}
+
+bool column_like(const struct column *c, struct slice text)
+{
+    struct slice rest = c->like, form;
+
+    while (slice_next_word(&rest, " ", &form))
+        if (has_form(form, text))
+            return true;
+    return c->like.n == 0;
 }
 
 int schema_table(const struct schema *s, struct slice name)

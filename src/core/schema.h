@@ -35,6 +35,7 @@ struct column {
     enum version_scheme scheme;
     const struct slice *values; /* closed vocabulary, or NULL */
     struct slice none;          /* blank-parted texts that mean absent */
+    struct slice like;          /* blank-parted forms of which a value must have one: '*' any text, '#' one hexadecimal digit */
     unsigned nvalues, digits;
     enum merge merge;
     int table; /* of VT_REF and VT_REFS */
@@ -54,6 +55,9 @@ struct schema {
 };
 
 int schema_load(struct slice xml, const char *name, struct arena *a, struct schema *out, struct err *e);
+
+/* Has the text one of the column's forms? True for a column without any. */
+bool column_like(const struct column *c, struct slice text);
 
 /* Index, or -1. Names match exactly. */
 int schema_table(const struct schema *s, struct slice name);

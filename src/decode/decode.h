@@ -81,6 +81,19 @@ struct decoder {
 extern const struct decoder decoders[];
 const struct decoder *decoder_find(struct slice name);
 
+/*
+ * What decoders are called by. As the decoder's run, for text as people copy it: a byte order mark and quote marks before every
+ * line ("> ") are taken off; a field with control characters, no-break blanks, characters without width or a pager's
+ * "--More--" is marked, and so is one that ends where several lines end at a window's width. Both make the result partial.
+ */
+int decode_answer(const struct decoder *d, struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out);
+
+/* Offset of the first character that marks a text as copied from a screen, a pager or a page, or SIZE_MAX. */
+size_t decode_find_odd(struct slice s);
+
+/* Do several lines end at a usual width of windows, and none behind it? For texts whose lines have no width of their own. */
+bool decode_lines_cut(struct slice in);
+
 /* esxcli and localcli: form told by content (XML, JSON, keyvalue, CSV, text), host errors recognised. */
 decode_fn decode_esxcli;
 /* The five forms behind it; each answers DECODE_UNUSABLE for bytes of another form. */
@@ -91,8 +104,9 @@ decode_fn decode_esxcli_xml, decode_esxcli_json, decode_esxcli_keyvalue, decode_
  * rest), {Name...} the trimmed rest, which may be empty; a blank is one or more blanks; other characters are themselves,
  * and end a word they stand behind ("{Vendor ID}:{Device ID}"). Several patterns are parted by newlines; the first that
  * fits a line wins. A "+" before the first puts the fields of all lines into one record; a key then stands once in it
- * (given with two texts it is damaged), and a key that no line gave makes the result partial:
- *     "+VMware ESXi {Version} build-{Build}\nVMware ESXi {Release...}"
+ * (given with two texts it is damaged), and a pattern none of whose keys any line gave makes the result partial (patterns
+ * that share a key are alternatives):
+ *     "+VMware ESXi {Version} build-{Build}\nVMware ESXi {Release} Update {Update}\nVMware ESXi {Release...}"
  */
 decode_fn decode_lines;
 decode_fn decode_columns;  /* padded columns under a heading without a dash line: esxcfg-scsidevs -c, lspci -p */

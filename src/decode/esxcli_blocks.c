@@ -242,6 +242,18 @@ static void blank_line(struct blocks *b, size_t blanks)
     b->skip = false;
 }
 
+/* Not "..." or "```", which stand for lines left out and around copied ones. */
+static bool has_word(struct slice line)
+{
+    for (size_t i = 0; i < line.n; i++) {
+        char c = line.p[i], low = (char)(c | 0x20);
+
+        if ((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80)
+            return true;
+    }
+    return false;
+}
+
 /* A line at column 0 that is not taken for a field: an id line or a title. */
 static void head_line(struct blocks *b, struct slice line)
 {
@@ -263,7 +275,7 @@ static void head_line(struct blocks *b, struct slice line)
         note(b, "more than one title");
     end_entry(b);
     b->skip = b->gap = false;
-    if (esxcli_not_plain(line)) {
+    if (esxcli_not_plain(line) || !has_word(line)) {
         note(b, "an entry whose name is not plain text");
         b->skip = true;
         return;

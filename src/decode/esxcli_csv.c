@@ -156,8 +156,10 @@ static void read_rows(struct csv *c, struct esxcli_sink *s, const struct slice *
             esxcli_note(s, c->line, "a row with another number of values than the heading");
             continue;
         }
-        if (is_heading(c, heads, columns))
+        if (is_heading(c, heads, columns)) {
+            esxcli_note(s, c->line, "the heading again: the answer holds two listings");
             continue;
+        }
         if (!esxcli_begin(s, (struct slice){NULL, 0}, c->line))
             return;
         for (size_t i = 0; i < columns; i++) {

@@ -334,6 +334,8 @@ static void read_rows(struct table *t, struct slice rest)
     while (next_line(t, &rest, &line)) {
         if (!is_dashes(line)) {
             read_row(t, line);
+        } else if (t->s.b.n && slice_eq(slice_trim(line), slice_trim(t->dashes))) {
+            esxcli_note(&t->s, t->number, "heading and dash line again: the answer holds two listings");
         } else if (!slice_eq(slice_trim(line), slice_trim(t->dashes))) {
             esxcli_note(&t->s, t->number, "another table begins");
             return;

@@ -125,12 +125,26 @@ static void add_fields(struct builder *b, const struct pattern *p, const struct 
     }
 }
 
+/* Patterns that share a key are alternatives: one of them gives it. */
+static bool any_there(struct builder *b, const struct pattern *p)
+{
+    bool keys = false;
+
+    for (size_t j = 0; j < p->n; j++) {
+        if (p->part[j].kind <= PART_BLANK)
+            continue;
+        if (plain_find(b, p->part[j].text))
+            return true;
+        keys = true;
+    }
+    return !keys;
+}
+
 static bool all_there(struct builder *b, const struct pattern *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < p[i].n; j++)
-            if (p[i].part[j].kind > PART_BLANK && !plain_find(b, p[i].part[j].text))
-                return false;
+        if (!any_there(b, &p[i]))
+            return false;
     return true;
 }
 

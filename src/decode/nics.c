@@ -84,6 +84,7 @@ int decode_nics(struct slice in, const struct decode_opt *o, struct arena *a, st
     struct plain_harm h = {NULL, 0};
     struct slice word[NIC_WORDS], rest;
     bool heading = false;
+    struct field *last;
     struct builder b;
 
     if (plain_refused(in, "nics", a, out))
@@ -109,7 +110,10 @@ int decode_nics(struct slice in, const struct decode_opt *o, struct arena *a, st
             if (word[i].p + word[i].n == l.line.p + l.line.n)
                 plain_suspect(f, &l);
         }
-        plain_suspect(plain_field(&b, "Description", rest, &l), &l);
+        last = plain_field(&b, "Description", rest, &l);
+        if (last && rest.n == 0)
+            last->damage = "the row ends before its description; it may be cut";
+        plain_suspect(last, &l);
         builder_finish(&b);
     }
     if (heading && b.n == 0 && !h.why && !l.too_long)

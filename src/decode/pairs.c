@@ -7,6 +7,7 @@ struct pairs {
     struct plain l;
     struct plain_harm harm;
     struct slice path[MAX_DEPTH]; /* whole key path of each open group, "" for a title */
+    struct slice title;
     size_t depth, indent, outer;  /* indents of a member of the outermost group (0: unknown) and of a pair outside */
     bool table, braced, any, lost; /* lost: a group that cannot be placed, so nothing after it can */
 };
@@ -31,7 +32,11 @@ static void open_group(struct pairs *p, struct slice text)
     while (name.n && (name.p[name.n - 1] == ':' || name.p[name.n - 1] == '=' || name.p[name.n - 1] == ' '))
         name.n--;
     /* The first line's group is the title of all (vsish). */
-    p->path[p->depth] = p->any || p->depth ? key_path(p, name) : SLICE_LIT("");
+    if (p->depth == 0 && slice_eq(name, p->title))
+        plain_harm(&p->harm, "the title again: the answer holds two listings", p->l.number);
+    if (!p->any)
+        p->title = name;
+    p->path[p->depth] = p->depth || (p->any && !slice_eq(name, p->title)) ? key_path(p, name) : SLICE_LIT("");
     p->depth++;
 }
 
@@ -60,7 +65,8 @@ static bool well_placed(struct pairs *p)
     return n == p->indent * p->depth;
 }
 
-static void add_pair(struct pairs *p, struct slice text)
+/* False for a line that is no pair. */
+static bool add_pair(struct pairs *p, struct slice text)
 {
     size_t at = 0;
     struct slice key, value;
@@ -70,13 +76,13 @@ static void add_pair(struct pairs *p, struct slice text)
         at++;
     key = slice_trim(slice_cut(text, 0, at));
     value = slice_trim(slice_from(text, at + 1));
-    if (at == text.n || key.n == 0) {
+    if (at == text.n || key.n == 0 || key.p[0] == '[' || plain_error(text)) { /* "[root@esx1:~]" is a prompt */
         plain_harm(&p->harm, "a line of another form", p->l.number);
-        return;
+        return false;
     }
     if (!well_placed(p)) {
         plain_harm(&p->harm, "an indent that does not fit its group: a brace line may be missing", p->l.number);
-        return;
+        return true;
     }
     key = key_path(p, key);
     if (p->table) {
@@ -87,6 +93,7 @@ static void add_pair(struct pairs *p, struct slice text)
         f = plain_once(&p->b, key, value, &p->l);
     }
     plain_suspect(f, &p->l);
+    return true;
 }
 
 static int decode_value(struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out)
@@ -135,8 +142,8 @@ int decode_pairs(struct slice in, const struct decode_opt *o, struct arena *a, s
         else if (text.p[text.n - 1] == '{')
             open_group(&p, text);
         else
-            add_pair(&p, text);
-        p.any = true;
+            p.any |= add_pair(&p, text);
+        p.any |= p.braced;
     }
     if (p.depth)
         plain_harm(&p.harm, "a group is not closed: the end may be missing", p.l.number);

@@ -39,7 +39,7 @@ size_t plain_indent(struct slice line)
     return n;
 }
 
-static bool shell_error(struct slice line)
+bool plain_error(struct slice line)
 {
     static const char *const ends[] = {": not found", ": command not found", "No such file or directory",
                                        "Operation not permitted", "Permission denied", "Input/output error"};
@@ -67,7 +67,7 @@ static struct slice lone_error(struct slice in)
         if (lines++ == 0)
             first = slice_trim(l.line);
     }
-    return lines < 4 && shell_error(first) ? first : (struct slice){NULL, 0};
+    return lines < 4 && plain_error(first) ? first : (struct slice){NULL, 0};
 }
 
 bool plain_refused(struct slice in, const char *form, struct arena *a, struct decoded *out)

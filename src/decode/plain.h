@@ -27,6 +27,9 @@ size_t plain_indent(struct slice line);
  */
 bool plain_refused(struct slice in, const char *form, struct arena *a, struct decoded *out);
 
+/* The line is such an error: among others it says that the rest is missing. */
+bool plain_error(struct slice line);
+
 /* builder_field with a literal key. line->ended decides about damage only through plain_suspect. */
 struct field *plain_field(struct builder *b, const char *key, struct slice text, const struct plain *l);
 /* The last field of a last line without line end: it may be cut. Does nothing when the line has its end. */

@@ -240,6 +240,8 @@ static int decode(struct slice in, const struct decode_opt *o, struct arena *a, 
     }
     if (params && v.module.n && v.had_parameters && v.b.n == 0 && !v.b.open && !v.harm.why)
         return builder_end(&v.b, o, "module information", DECODE_COMPLETE, NULL, 0, out);
+    if (!v.l.ended)
+        plain_harm(&v.harm, plain_cut, v.l.number);
     end_module(&v);
     return plain_end(&v.b, o, "module information", &v.l, &v.harm, out);
 }

@@ -47,7 +47,7 @@ struct log {
     struct map index;
     struct group *group;
     size_t n, cap;
-    bool full, failed;
+    bool full, failed, mixed; /* mixed: lines may stand twice */
     uint32_t full_line, spoilt_line; /* first line of an event whose name is damaged */
 };
 
@@ -389,7 +389,9 @@ static void put_sample(struct builder *b, struct slice line, uint32_t number)
     put(b, "sample", arena_dup(b->a, text), number);
 }
 
-static void emit(struct builder *b, struct group *g)
+static const char twice[] = "the first lines stand there again: a log was copied twice";
+
+static void emit(struct builder *b, struct group *g, bool mixed)
 {
     char hour[32];
     struct slice text = {hour, hour_of(g->first, hour, sizeof hour)};
@@ -399,6 +401,8 @@ static void emit(struct builder *b, struct group *g)
     put(b, "subject", g->subject, g->line);
     put(b, "hour", arena_dup(b->a, text), g->line);
     put_number(b, "count", g->count, g->line);
+    if (mixed && b->nfields)
+        b->fields[b->nfields - 1].damage = twice;
     put_time(b, "first", g->first, g->line);
     put_time(b, "last", g->last, g->line);
     put(b, "device", g->device, g->line);
@@ -419,45 +423,140 @@ static void emit(struct builder *b, struct group *g)
     builder_finish(b);
 }
 
-static bool any_head(struct slice in)
-{
-    struct slice line, time, message;
+/* What the lines look like, all of them, not only those that report something. */
+struct look {
+    bool head;              /* a line has a head */
+    uint32_t headless, odd; /* first line, but the first of all, that begins like none; first with a copy's marks */
+};
 
-    while (slice_next_line(&in, &line, NULL))
-        if (log_head(line, &time, &message))
+static bool is_odd_line(struct slice line)
+{
+    static const char *const quotes[] = {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d"}; /* typographic */
+
+    if (decode_find_odd(line) != SIZE_MAX)
+        return true;
+    if (!memchr(line.p, '\xe2', line.n))
+        return false;
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (slice_find(line, 0, quotes[i]) != SIZE_MAX)
             return true;
     return false;
+}
+
+/* Not "..." or "```". */
+static bool has_word(struct slice line)
+{
+    for (size_t i = 0; i < line.n; i++)
+        if ((line.p[i] >= '0' && line.p[i] <= '9') || ((line.p[i] | 0x20) >= 'a' && (line.p[i] | 0x20) <= 'z'))
+            return true;
+    return false;
+}
+
+static void look_at(struct slice in, struct look *k)
+{
+    struct slice line, time, message;
+    uint32_t number = 0;
+
+    *k = (struct look){0};
+    while (slice_next_line(&in, &line, NULL)) {
+        bool begins = log_begins(line);
+
+        number++;
+        k->head |= begins && !k->head && log_head(line, &time, &message);
+        if (!begins && (number > 1 || !has_word(line)) && !k->headless && !plain_blank(line))
+            k->headless = number;
+        if (!k->odd && line.n && is_odd_line(line))
+            k->odd = number;
+    }
+}
+
+/* Where the first two lines stand again after a later time; in.n when they do not. */
+static size_t find_again(struct slice in)
+{
+    struct slice rest = in, line = {NULL, 0}, first, before, start, time, message, lead;
+    bool fine;
+
+    if (!slice_next_line(&rest, &first, NULL) || !log_head(first, &start, &message))
+        return in.n;
+    (void)slice_next_line(&rest, &line, NULL);
+    before = line;
+    fine = slice_find_char(start, 0, '.') != SIZE_MAX && !slice_eq(line, first); /* to the millisecond: no two lines come again by chance */
+    lead = slice_cut(in, 0, (size_t)(rest.p - in.p));
+    while (rest.n) {
+        if (slice_eq(slice_cut(rest, 0, lead.n), lead) &&
+            (fine || (log_head(before, &time, &message) && slice_cmp(time, start) > 0)))
+            return in.n - rest.n;
+        (void)slice_next_line(&rest, &line, NULL);
+        if (line.n)
+            before = line;
+    }
+    return in.n;
+}
+
+/*
+ * A log that was pasted twice. When one copy holds all of the other, the longer one is the log; else *mixed is set, for a line may be
+ * counted twice. Returns what to read; all of it when nothing stands twice.
+ */
+static struct slice one_copy(struct slice in, bool *mixed)
+{
+    size_t at = find_again(in), len = at, same = 0;
+    struct slice again = slice_from(in, at);
+
+    *mixed = false;
+    if (at == in.n)
+        return in;
+    while (len > 1 && in.p[len - 1] == '\n' && in.p[len - 2] == '\n')
+        len--;
+    while (same < len && same < again.n && in.p[same] == again.p[same])
+        same++;
+    if (same == again.n)
+        return slice_cut(in, 0, at);
+    *mixed = same < len;
+    return *mixed ? in : again;
 }
 
 int decode_vmklog(struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out)
 {
     const char *last = in.n ? memrchr(in.p, '\n', in.n) : NULL, *why = NULL;
+    uint32_t at = 0;
     struct slice whole = {in.p, last ? (size_t)(last + 1 - in.p) : 0};
     struct log g = {.a = a, .scan = NULL};
+    struct slice copy;
     struct builder b;
+    struct look look;
 
     if (plain_empty(in))
         return decode_nothing(DECODE_UNUSABLE, "log", "empty answer", 0, out);
-    if (!any_head(whole))
+    look_at(whole, &look);
+    if (!look.head)
         return decode_nothing(DECODE_UNUSABLE, "log", "no line has the head of a VMkernel log", 0, out);
     builder_init(&b, a);
     g.scan = scanner_new(a);
+    copy = one_copy(whole, &g.mixed);
     if (g.scan)
-        scan_lines(&g, whole);
+        scan_lines(&g, copy);
     b.failed = !g.scan || g.failed;
     for (size_t i = 0; i < g.n && !b.failed; i++)
-        emit(&b, &g.group[i]);
+        emit(&b, &g.group[i], g.mixed);
     if (g.full)
-        why = "more different events than the limit of 20,000";
+        why = "more different events than the limit of 20,000", at = g.full_line;
     else if (g.spoilt_line)
-        why = "events whose device or driver has bytes in its name that are no text: they are left out";
+        why = "events whose device or driver has bytes in its name that are no text: they are left out", at = g.spoilt_line;
+    else if (g.mixed || copy.n < whole.n)
+        why = twice;
+    else if (look.headless)
+        why = "a line that begins without a time: lines were wrapped, or left out", at = look.headless;
+    else if (look.odd)
+        why = "characters in it that no host writes: it was copied from a screen or a page", at = look.odd;
+    else if (decode_lines_cut(whole))
+        why = "lines end where a window or a page ends: they may be cut there";
     else if (whole.n < in.n)
         why = "the last line has no line end: it is left out";
     b.failed |= arena_full(a);
     builder_finish(&b);
     if (why && b.n == 0 && !b.failed) { /* no event in what was read is an answer */
-        *out = (struct decoded){.state = DECODE_PARTIAL, .form = "log", .why = why};
+        *out = (struct decoded){.state = DECODE_PARTIAL, .form = "log", .why = why, .line = at};
         return 0;
     }
-    return builder_end(&b, o, "log", why ? DECODE_PARTIAL : DECODE_COMPLETE, why, g.full ? g.full_line : g.spoilt_line, out);
+    return builder_end(&b, o, "log", why ? DECODE_PARTIAL : DECODE_COMPLETE, why, at, out);
 }

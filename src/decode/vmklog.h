@@ -53,6 +53,11 @@ bool log_match(const struct log_pattern *p, struct slice message, struct log_eve
 
 /* The time as printed and the message. False when the line has no head of a VMkernel log or of vobd.log. */
 bool log_head(struct slice line, struct slice *time, struct slice *message);
+/*
+ * Does a line of a log begin here: with a time of either form, with the time since boot (0:00:00:05.127), or, before there is one, with
+ * "TSC: 371456" or "VMB: 49"? Lines of other programs have no more than that.
+ */
+bool log_begins(struct slice line);
 /* 1 to 12 for a time of 4.x, "Aug 16 20:09:17"; 0 for another form. */
 unsigned log_month(struct slice time);
 

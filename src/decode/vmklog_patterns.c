@@ -420,6 +420,16 @@ unsigned log_month(struct slice time)
     return 0;
 }
 
+bool log_begins(struct slice line)
+{
+    size_t n = 0;
+
+    while (n < line.n && is_digit(line.p[n]))
+        n++;
+    return has_form(line, "dddd-dd-ddTdd:dd:dd") || has_form(line, "TSC: d") || has_form(line, "VMB: d") ||
+           (n > 0 && has_form(slice_from(line, n), ":dd:dd:dd")) || (log_month(line) && has_form(slice_from(line, 6), " dd:dd:dd "));
+}
+
 bool log_head(struct slice line, struct slice *time, struct slice *message)
 {
     size_t n = 19;

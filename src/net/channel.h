@@ -22,6 +22,7 @@ struct ask {
 
 enum reply_status {
     REPLY_MISSING, /* nobody answered: not in the bundle, not recorded. body is empty, note says so */
+    REPLY_UNREADABLE, /* there is an answer, but it cannot be read here: a link, no permission, a file that a recording names and lacks; note */
     REPLY_FAILED,  /* asked, and it failed before there was output: timeout, connection lost, not permitted; note says which */
     REPLY_OK,      /* there is output; exit_code says how the command ended, -1 when not known */
 };
@@ -46,6 +47,7 @@ struct channel;
 
 struct channel_ops {
     const char *name;
+    bool saved; /* answers are at hand and cost nothing: all that say the same are compared */
     int (*ask)(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e);
     void (*close)(struct channel *c);
 };

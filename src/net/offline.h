@@ -14,28 +14,33 @@
  *   a .zip of several     as vCenter exports them: one target for each bundle inside
  *
  * A name is compared word by word: blanks, '_', '-', '/', '.' and '=' part words; esxcli, localcli, formatter options and the ending
- * are left out; case counts in one-letter words only (esxcfg-scsidevs -a and -A differ).
+ * are left out, so is what a browser adds: a second ending, "(1)"; case counts in one-letter words only (esxcfg-scsidevs -a and -A differ).
  *
  * recording.json: {"format": 1, "taken": ISO time, "answers": [{"ask": "esxcli storage core adapter list", "file": name,
  * "status": "ok" | "timeout" | "denied" | "lost" | "failed", "exit": N, "bytes": N, "note": text}]}. A file shorter or longer than
- * "bytes" is a cut answer.
+ * "bytes" is a cut answer. It speaks of the files below its own folder, in archives too.
  */
 
 struct offline_target {
-    const char *label; /* file or folder name; inside a zip: the bundle's */
-    struct channel *channel;
-    const char *kind;  /* "recording", "folder", "support bundle" */
-    const char *cut;   /* not NULL when the archive was cut or damaged: why */
-    size_t files, unknown; /* files seen; files whose names match no ask (see offline_unknown) */
+    const char *label; /* file or folder name; of several hosts, with the host's folder; inside a zip: the bundle's */
+    const char *path;  /* what to name to open this one again: its own folder, or the archive that holds it */
+    struct channel *channel; /* NULL: nothing of it could be read, cut says why */
+    const char *kind;  /* "recording", "folder", "packed folder", "support bundle" */
+    const char *cut;   /* not NULL when not all of it could be read: what, and why */
+    size_t files;
 };
 
-/* Targets found at path; several for a .zip of bundles. The channels live until closed; everything else in the arena. */
+/*
+ * Targets found at path: one for each host in a folder or an archive (offline_hosts.h tells hosts apart), one for each bundle in a .zip. What
+ * cannot be read, a folder, a file that a recording names, a broken recording.json, leaves its target incomplete (cut); the rest is used. It
+ * is an error when nothing at all can be read. The channels live until closed; everything else in the arena.
+ */
 int offline_open(const char *path, struct arena *a, struct offline_target **out, size_t *n, struct err *e);
 
 /* Files that no ask has used so far: names that were not understood, or that no probe wants. */
 size_t offline_unknown(const struct channel *c, const char **names, size_t max);
 
-/* Does what a file is called answer the ask; for tests and for "probe decode". */
+/* Does what a file is called answer the ask, with any words where it has "{}". */
 bool offline_name_answers(const char *file, const struct ask *q);
 
 #endif

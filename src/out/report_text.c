@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/opts.h"
+#include "base/sh.h"
 #include "out/report.h"
 
 #define LABEL_WIDTH 12u /* labels of a finding's lines, with the blank behind */
@@ -38,6 +39,37 @@ static void command(const struct printing *p, const char *text)
 {
     buf_printf(p->out, "%*s", INDENT + LABEL_WIDTH + 2, "");
     buf_add_safe(p->out, slice_of(text));
+    buf_addc(p->out, '\n');
+}
+
+/* "vmkfit VERB TARGET WORD...": words quoted for a shell; whole on one line where wrapping would part a quoted word. */
+static void hint(const struct printing *p, const char *label, const char *before, const char *verb, struct slice rule, struct slice subject,
+                 const char *behind)
+{
+    const struct slice words[] = {slice_of(p->r->target), rule, subject};
+    _cleanup_(buf_done) struct buf b = BUF_INIT(64u << 10), safe = BUF_INIT(256u << 10);
+    unsigned at = INDENT + LABEL_WIDTH;
+    bool quoted = false;
+
+    buf_printf(&b, "%svmkfit %s", before, verb);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t had = b.n;
+
+        if (words[i].n == 0)
+            continue;
+        buf_addc(&b, ' ');
+        if (sh_quote(&b, words[i]) < 0)
+            buf_addz(&b, "...");
+        quoted |= memchr(b.p + had, '\'', b.n - had) != NULL;
+    }
+    buf_addz(&b, behind);
+    buf_add_safe(&safe, buf_slice(&b));
+    buf_printf(p->out, "%*s%s%-*s%s", INDENT, "", p->s->dim, (int)LABEL_WIDTH, label, p->s->none);
+    if (!quoted) {
+        opts_wrap(p->out, buf_z(&safe), at, at, p->s->width);
+        return;
+    }
+    buf_add(p->out, buf_slice(&safe));
     buf_addc(p->out, '\n');
 }
 
@@ -93,7 +125,7 @@ static void heading(const struct printing *p, const struct group *g)
         buf_printf(&b, "%zu %s", g->n, plural(t));
     if (b.n)
         buf_addz(&b, ": ");
-    buf_add(&b, f->rule->title);
+    buf_add_safe(&b, f->rule->title);
     opts_wrap(p->out, buf_z(&b), INDENT + LABEL_WIDTH, INDENT + LABEL_WIDTH, p->s->width);
 }
 
@@ -249,8 +281,7 @@ static void group_body(const struct printing *p, const struct group *g)
         line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
     if (f->superseded_by)
         line(p, "replaced", "by " SLICE_FMT, SLICE_ARG(f->superseded_by->id));
-    line(p, "more", "vmkfit explain %s " SLICE_FMT "%s" SLICE_FMT, p->r->target, SLICE_ARG(f->rule->id), f->row->key.n ? " " : "",
-         SLICE_ARG(f->row->key));
+    hint(p, "more", "", "explain", f->rule->id, f->row->key, "");
     buf_addc(p->out, '\n');
 }
 
@@ -359,6 +390,7 @@ static void foot(const struct printing *p)
     const struct report *r = p->r;
     _cleanup_(buf_done) struct buf b = BUF_INIT(8192);
     size_t most = p->s->verbose ? r->nstrangers : 4;
+    static const struct slice none = {NULL, 0};
 
     if (r->counts[2] + r->counts[1] == 0)
         buf_printf(p->out, "%sNothing above a note%s.%s\n", r->nblind ? "" : p->s->green, r->nblind ? " in what could be read" : "",
@@ -391,14 +423,18 @@ static void foot(const struct printing *p)
         for (size_t i = 0; i < r->ndamaged && (p->s->verbose || i < FEW); i++)
             line(p, "", "- %s", r->damaged[i]);
     }
-    if (r->missing)
-        line(p, "not there", "%zu of the questions that vmkfit asks had no answer here (vmkfit facts --source %s)", r->missing, r->target);
+    if (r->missing) {
+        char counted[100];
+
+        (void)snprintf(counted, sizeof counted, "%zu of the questions that vmkfit asks had no answer here (", r->missing);
+        hint(p, "not there", counted, "facts --source", none, none, ")");
+    }
     for (size_t i = 0; i < r->findings.n; i++)
         if (finding_counts(r->items[i].finding)) {
-            line(p, "next", "vmkfit explain %s " SLICE_FMT, r->target, SLICE_ARG(r->items[i].finding->rule->id));
+            hint(p, "next", "", "explain", r->items[i].finding->rule->id, none, "");
             return;
         }
-    line(p, "next", "vmkfit facts %s", r->target);
+    hint(p, "next", "", "facts", none, none, "");
 }
 
 void report_text(const struct report *r, const struct report_style *s, struct buf *out)
