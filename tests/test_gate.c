@@ -12,6 +12,16 @@ static const char rules[] =
                "<fix id='both' risk='boot'><module-disable name='ahci'/><module-disable name='vmw_ahci'/></fix>"
                "<fix id='usb' risk='boot'><module-disable name='vmkusb'/></fix>"
                "<fix id='depth' risk='live'><device-set device='naa.1' competing-ios='${adapter.ports}'/></fix>"
+               "<fix id='filesystem' risk='boot'><module-disable name='vmfs3'/></fix>"
+               "<fix id='set' risk='live'><setting-set path='/A/B' value='7'/></fix>"
+               "<fix id='set-beyond' risk='live'><setting-set path='/A/B' value='11'/></fix>"
+               "<fix id='set-text' risk='live'><setting-set path='/A/C' value='1'/></fix>"
+               "<fix id='set-gone' risk='live'><setting-set path='/A/D' value='1'/></fix>"
+               "<fix id='kernel' risk='reboot'><kernel-setting-set name='k' value='TRUE'/></fix>"
+               "<fix id='kernel-gone' risk='reboot'><kernel-setting-set name='j' value='TRUE'/></fix>"
+               "<fix id='remove' risk='reboot'><vib-remove name='net-old'/></fix>"
+               "<fix id='remove-base' risk='reboot'><vib-remove name='esx-base'/></fix>"
+               "<fix id='remove-gone' risk='reboot'><vib-remove name='net-gone'/></fix>"
                "<fix id='words' risk='none'><advise>Wait.</advise></fix>" "<matches/><ignores/></rule><rule id='guard' subject='host' severity='note' "
                "status='stable' reviewed='2026-11-30' restrains='slow'><title>a guard</title><bad vsan='yes'/>"));
 
@@ -26,9 +36,12 @@ static const char host[] =
     "pci 0000:00:1f.2|id=8086:8d02:15d9:0832|candidates=vmw_ahci,ahci|passthru=no\n"
     "pci 0000:04:00.0|id=8086:1533|candidates=igbn|passthru=no\n"
     "module vmw_ahci|enabled=yes|loaded=yes|change-pending=no\n"
-    "module ahci|enabled=no|loaded=no|change-pending=no\n"
-    "module vmkusb|enabled=yes|loaded=yes|change-pending=no\n"
-    "vib sata-ahci|\nvib vmw-ahci|\n"
+    "module ahci|enabled=no|loaded=no|change-pending=no|api=vmklinux|namespaces=com.vmware.libata@9.2.3.0, com.vmware.driverAPI@9.2.3.0\n"
+    "module vmkusb|enabled=yes|loaded=yes|change-pending=no\ndriver-map vmkusb/0|driver=vmkusb|bus=pci\n"
+    "module vmklinux_9|enabled=yes|loaded=yes|api=vmklinux\nmodule libata_92|enabled=yes|loaded=yes|api=vmklinux\n"
+    "module vmfs3|enabled=yes|loaded=yes|api=native\nmodule old_drv|enabled=yes|loaded=no|vib=net-old\n"
+    "vib sata-ahci|\nvib vmw-ahci|\nvib net-old|\nvib esx-base|\n"
+    "setting /A/B|type=integer|min=0|max=10\nsetting /A/C|type=string\nkernel-setting k|\n"
     "device naa.1|model=Disk\ndevice naa.2|model=Disk\n";
 
 static int setup(void **state)
@@ -127,7 +140,37 @@ static void every_gate_stops_the_fix(void **state)
         {"!nic unknown\n", "", "go-back", GATE_UNKNOWN, "the nic list is not complete"},
         {"", "adapter vmhba1|driver=?\n", "go-back", GATE_UNKNOWN, "vmhba1"},
         {"", "@7.0u3\npci 0000:00:11.4|candidates=vmw_ahci\n", "go-back", GATE_REFUSED, "from 7.0 there are no vmklinux drivers"},
+        /* functions that are in no list */
+        {"", "pci 0000:05:00.0|module=vmw_ahci|alias=vmhba9|id=8086:8d62|candidates=vmw_ahci,ahci\n", "go-back", GATE_UNKNOWN, "vmhba9 (0000:05:00.0), which is not in the list"},
+        {"", "pci 0000:05:00.0|module=vmw_ahci|id=8086:8d62|candidates=vmw_ahci\n", "go-back", GATE_REFUSED, "no other driver"},
+        {"", "pci 0000:05:00.0|module=?|id=8086:8d62|candidates=vmw_ahci,ahci\n", "go-back", GATE_UNKNOWN, "whether vmw_ahci drives 0000:05:00.0"},
+        {"!pci partial\n", "", "go-back", GATE_UNKNOWN, "the pci list is not complete"},
+        /* what a vmklinux driver stands on */
+        {"", "module vmklinux_9|enabled=no\n", "go-back", GATE_REFUSED, "needs vmklinux_9, which is disabled"},
+        {"", "module libata_92|enabled=no\n", "go-back", GATE_REFUSED, "needs libata_92, which is disabled"},
+        {"", "module libata_92|enabled=?\n", "go-back", GATE_UNKNOWN, "needs libata_92"},
+        {"", "module ahci|api=?\n", "go-back", GATE_UNKNOWN, "native driver or needs vmklinux"},
+        /* what is no driver */
+        {"", "", "filesystem", GATE_REFUSED, "no map file names it"},
+        {"!driver-map unknown\n", "", "filesystem", GATE_UNKNOWN, "whether vmfs3 is a device driver"},
+        /* settings and VIBs */
+        {"", "", "set-beyond", GATE_REFUSED, "takes no value 11"},
+        {"", "", "set-text", GATE_REFUSED, "takes a text"},
+        {"", "", "set-gone", GATE_REFUSED, "no setting /A/D"},
+        {"!setting partial\n", "", "set-gone", GATE_UNKNOWN, "has the setting /A/D"},
+        {"", "", "kernel-gone", GATE_REFUSED, "no VMkernel option j"},
+        {"!kernel-setting unknown\n", "", "kernel-gone", GATE_UNKNOWN, "VMkernel option j"},
+        {"", "module old_drv|loaded=yes\n", "remove", GATE_REFUSED, "its module old_drv is loaded"},
+        {"", "module old_drv|loaded=?\n", "remove", GATE_UNKNOWN, "its module old_drv"},
+        {"", "", "remove-base", GATE_REFUSED, "part of ESXi itself"},
+        {"", "", "remove-gone", GATE_REFUSED, "net-gone is not installed"},
+        {"!vib partial\n", "", "remove-gone", GATE_UNKNOWN, "whether the VIB net-gone is installed"},
         /* arrays in firmware */
+        {"", "pci 0000:00:1f.2|class=0104\n", "go-back", GATE_REFUSED, "RAID function"},
+        {"", "pci 0000:00:1f.2|id=1b4b:9230:1028:1fdf\n", "go-back", GATE_REFUSED, "BOSS"},
+        {"", "pci 0000:05:00.0|module=vmw_ahci|id=1b4b:9230|candidates=vmw_ahci,ahci\n", "go-back", GATE_REFUSED, "BOSS"},
+        {"!path partial\n", "", "go-back", GATE_UNKNOWN, "devices hang on vmhba0 is not known in full"},
+        {"", "device naa.1|model=?\n", "go-back", GATE_UNKNOWN, "boot card's disk"},
         {"", "pci 0000:00:11.4|id=8086:2826:15d9:0832\n", "go-back", GATE_REFUSED, "RAID function"},
         {"", "pci 0000:00:1f.2|id=8086:2822\n", "go-back", GATE_REFUSED, "RAID function"},
         {"", "pci 0000:00:11.4|id=?\n", "go-back", GATE_UNKNOWN, "RAID function"},
@@ -163,6 +206,9 @@ static void the_fixes_are_open_on_the_host_as_it_is(void **state)
     assert_int_equal(judge(*state, "", "module ahci|enabled=yes\n", "go-back").state, GATE_OPEN);
     assert_int_equal(judge(*state, "", "", "depth").state, GATE_OPEN);
     assert_int_equal(judge(*state, "", "", "words").state, GATE_OPEN);
+    assert_int_equal(judge(*state, "", "", "set").state, GATE_OPEN);
+    assert_int_equal(judge(*state, "", "", "kernel").state, GATE_OPEN);
+    assert_int_equal(judge(*state, "", "", "remove").state, GATE_OPEN);
 }
 
 static void what_the_fix_requires_must_hold(void **state)
@@ -242,7 +288,12 @@ static void what_a_person_must_know_is_noted(void **state)
     assert_int_equal(c.state, GATE_OPEN);
     assert_true(says(c.notes, c.nnotes, "the host boots over vmhba0"));
     assert_true(says(c.notes, c.nnotes, "2 running machines"));
+    assert_false(says(c.notes, c.nnotes, "at least"));
     assert_true(says(c.notes, c.nnotes, "next reboot"));
+    c = judge(*state, "!vm partial\n", "adapter vmhba0|machines=1,2\n", "go-back");
+    assert_true(says(c.notes, c.nnotes, "at least 2 running machines")); /* a list that was cut proves no number */
+    c = judge(*state, "", "adapter vmhba0|machines=?\n", "go-back");
+    assert_true(says(c.notes, c.nnotes, "which machines run on datastores behind vmhba0 is not known"));
     c = judge(*state, "",
               "nic vmnic0|driver=vmw_ahci|vswitches=vSwitch0\npci 0000:04:00.0|candidates=vmw_ahci,ahci\nvmknic vmk0|switch=vSwitch0\nvswitch vSwitch0|\n",
               "go-back");
@@ -296,12 +347,30 @@ static void arguments_fit_their_grammar_or_not(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
-        if (action_arg_fits(t[i].kind, slice_of(t[i].text)) != t[i].fits)
+        if (action_arg_fits(&(struct action_arg){.kind = t[i].kind}, slice_of(t[i].text)) != t[i].fits)
             fail_msg("kind %d, \"%s\"", t[i].kind, t[i].text);
     memset(longest, 'x', sizeof longest);
-    assert_true(action_arg_fits(ARG_MODULE, (struct slice){longest, 64}));
-    assert_false(action_arg_fits(ARG_MODULE, (struct slice){longest, 65}));
-    assert_false(action_arg_fits(ARG_MODULE, (struct slice){"a\0b", 3}));
+    assert_true(action_arg_fits(&(struct action_arg){.kind = ARG_MODULE}, (struct slice){longest, 64}));
+    assert_false(action_arg_fits(&(struct action_arg){.kind = ARG_MODULE}, (struct slice){longest, 65}));
+    assert_false(action_arg_fits(&(struct action_arg){.kind = ARG_MODULE}, (struct slice){"a\0b", 3}));
+}
+
+static void numbers_keep_to_the_ranges_of_their_commands(void **state)
+{
+    static const struct {
+        const char *action;
+        unsigned arg;
+        const char *least, *most, *beyond;
+    } t[] = {{"device-set", 0, "1", "256", "257"}, {"device-set", 1, "0", "64", "65"}, {"device-set", 2, "1", "16", "17"}, {"roundrobin-set", 0, "1", "10000", "10001"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const struct action_arg *arg = &action_find(slice_of(t[i].action))->args[t[i].arg];
+
+        assert_true(action_arg_fits(arg, slice_of(t[i].least)));
+        assert_true(action_arg_fits(arg, slice_of(t[i].most)));
+        assert_false(action_arg_fits(arg, slice_of(t[i].beyond)));
+    }
 }
 
 static void arguments_are_quoted_and_optional_ones_left_out(void **state)
@@ -355,6 +424,7 @@ int main(void)
         T(arguments_come_from_the_subject_and_are_checked),
         T(advice_alone_has_no_commands),
         cmocka_unit_test(arguments_fit_their_grammar_or_not),
+        cmocka_unit_test(numbers_keep_to_the_ranges_of_their_commands),
         cmocka_unit_test(arguments_are_quoted_and_optional_ones_left_out),
         cmocka_unit_test(every_action_is_whole),
     };

@@ -245,6 +245,8 @@ static void fixes_hold_actions_and_never_commands(void **state)
         {FIX("<fix id='f' risk='none'><require><vibb name='a'/></require><advise>a</advise></fix>"), "did you mean \"vib\"?", true},
         {FIX("<fix id='f' risk='none'><then drivr='a'/><advise>a</advise></fix>"), "did you mean \"driver\"?", false},
         {FIX("<fix id='f' risk='none'><then driver='a'/><then driver='b'/><advise>a</advise></fix>"), "a second <then>", true},
+        {FIX("<fix id='f' risk='live'><device-set competing-ios='8'/></fix>"), "device-set wants device here", false},
+        {FIX("<fix id='f' risk='live'><device-set device='naa.1' competing-ios='257'/></fix>"), "1 to 256", false},
         {FIX("<fix id='f' risk='none'><advise lang='en'>a</advise></fix>"), "unknown attribute \"lang\" of advise", true},
     };
 
@@ -269,7 +271,7 @@ static void whole_files_pass_both(void **state)
             BAD "<evidence required='yes'><log kind='unmap'/><none><log kind='mdd'/></none></evidence>" RULE_WHY
                 "<fix id='f' risk='boot'><require><vib name='a'/></require><require><none><vib name='b'/></none></require>"
                 "<module-enable name='ahci'/><module-disable name='vmw_ahci'/><then driver='ahci'/><advise>a</advise></fix>"
-                "<fix id='g' risk='live'><device-set competing-ios='${adapter.ports}'/></fix>"
+                "<fix id='g' risk='live'><device-set device='naa.1' competing-ios='${adapter.ports}'/></fix>"
                 "<matches pci='8086:9d03' class='0106' driver='x'/><ignores driver='?'/><unsure partial='vib'><adapter name='vmhba0' pci='0000:00:11.4'>"
                 "<pci id='?'/></adapter></unsure>"),
     };

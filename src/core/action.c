@@ -6,45 +6,45 @@ const char *const risk_names[] = {"none", "low", "live", "path", "reboot", "boot
 
 const struct action actions[] = {
     {"module-enable", "let a module load at the next boot",
-     {{"name", "module", ARG_MODULE, false}},
+     {{"name", "module", ARG_MODULE, false, 0, 0}},
      "esxcli system module set --enabled=true --module={name}", "esxcli system module set --enabled=false --module={name}",
      "at the next boot", "reboot"},
     {"module-disable", "keep a module from loading at the next boot, on every device it claims",
-     {{"name", "module", ARG_MODULE, false}},
+     {{"name", "module", ARG_MODULE, false, 0, 0}},
      "esxcli system module set --enabled=false --module={name}", "esxcli system module set --enabled=true --module={name}",
      "at the next boot", "reboot"},
     {"module-param", "set a module's complete parameter string; what was set before and is not repeated is lost",
-     {{"name", "module", ARG_MODULE, false}, {"set", "name=value pairs", ARG_PARAMS, false}},
+     {{"name", "module", ARG_MODULE, false, 0, 0}, {"set", "name=value pairs", ARG_PARAMS, false, 0, 0}},
      "esxcli system module parameters set --module={name} --parameter-string={set}", NULL, "at the next boot", "reboot"},
     {"device-set", "set queue limits of one device",
-     {{"competing-ios", "outstanding I/Os with competing worlds", ARG_NUMBER, true},
-      {"qfull-sample-size", "queue full sample size", ARG_NUMBER, true},
-      {"qfull-threshold", "queue full threshold", ARG_NUMBER, true},
-      {"device", "device; the subject when left out", ARG_DEVICE, true}},
+     {{"competing-ios", "outstanding I/Os with competing worlds, 1 to 256", ARG_NUMBER, true, 1, 256},
+      {"qfull-sample-size", "queue full sample size, 0 to 64", ARG_NUMBER, true, 0, 64},
+      {"qfull-threshold", "queue full threshold, 1 to 16", ARG_NUMBER, true, 1, 16},
+      {"device", "device; the subject when left out", ARG_DEVICE, true, 0, 0}},
      "esxcli storage core device set --device={device} [--sched-num-req-outstanding={competing-ios}]"
      " [--queue-full-sample-size={qfull-sample-size}] [--queue-full-threshold={qfull-threshold}]", NULL, "at once", "live"},
     {"roundrobin-set", "set after how many I/Os Round Robin switches paths",
-     {{"iops", "I/Os", ARG_NUMBER, false}, {"device", "device; the subject when left out", ARG_DEVICE, true}},
+     {{"iops", "I/Os, 1 to 10000", ARG_NUMBER, false, 1, 10000}, {"device", "device; the subject when left out", ARG_DEVICE, true, 0, 0}},
      "esxcli storage nmp psp roundrobin deviceconfig set --type=iops --iops={iops} --device={device}", NULL, "at once", "live"},
     {"setting-set", "set an advanced setting to an integer",
-     {{"path", "option", ARG_SETTING, false}, {"value", "integer", ARG_NUMBER, false}},
+     {{"path", "option", ARG_SETTING, false, 0, 0}, {"value", "integer", ARG_NUMBER, false, 0, 0}},
      "esxcli system settings advanced set --option={path} --int-value={value}", NULL, "at once", "live"},
     {"kernel-setting-set", "set a VMkernel boot option",
-     {{"name", "option", ARG_MODULE, false}, {"value", "value", ARG_WORD, false}},
+     {{"name", "option", ARG_MODULE, false, 0, 0}, {"value", "value", ARG_WORD, false, 0, 0}},
      "esxcli system settings kernel set --setting={name} --value={value}", NULL, "at the next boot", "reboot"},
     {"graphics-type-set", "set the host's default graphics type",
-     {{"type", "Shared or SharedPassthru", ARG_WORD, false}},
+     {{"type", "Shared or SharedPassthru", ARG_WORD, false, 0, 0}},
      "esxcli graphics host set --default-type={type}", NULL, "when the graphics service restarts", "live"},
     {"vib-install", "install one VIB from a file; it may replace an installed one of that name, also by an older version",
-     {{"file", "path on the host", ARG_FILE, false}},
+     {{"file", "path on the host", ARG_FILE, false, 0, 0}},
      "esxcli software vib install --viburl={file}", NULL, "at the next boot", "reboot"},
     {"vib-remove", "remove a VIB",
-     {{"name", "VIB", ARG_VIB, false}},
+     {{"name", "VIB", ARG_VIB, false, 0, 0}},
      "esxcli software vib remove --vibname={name}", NULL, "at the next boot", "reboot"},
     {"vmfs-unmap", "give free blocks of a VMFS datastore back to its device; heavy I/O while it runs",
-     {{"datastore", "datastore name", ARG_WORD, false}},
+     {{"datastore", "datastore name", ARG_WORD, false, 0, 0}},
      "esxcli storage vmfs unmap --volume-label={datastore}", NULL, "at once", "live"},
-    {NULL, NULL, {{NULL, NULL, ARG_NONE, false}}, NULL, NULL, NULL, NULL},
+    {NULL, NULL, {{NULL, NULL, ARG_NONE, false, 0, 0}}, NULL, NULL, NULL, NULL},
 };
 
 const struct action *action_find(struct slice name)
@@ -76,18 +76,18 @@ static bool only(struct slice s, size_t max, const char *extra)
     return true;
 }
 
-bool action_arg_fits(enum arg_kind kind, struct slice text)
+bool action_arg_fits(const struct action_arg *arg, struct slice text)
 {
     uint64_t n;
 
-    switch (kind) {
+    switch (arg->kind) {
     case ARG_NONE: return text.n == 0;
     case ARG_MODULE: return only(text, 64, "_-") && text.p[0] != '-';
     case ARG_VIB: return only(text, 64, "_-.") && text.p[0] != '-';
     case ARG_DEVICE: return only(text, 256, "_.:-") && text.p[0] != '-';
     case ARG_SETTING: return only(text, 128, "/_-.") && text.p[0] == '/';
     case ARG_PARAMS: return only(text, 512, "_=,.: -") && slice_find_char(text, 0, '=') != SIZE_MAX && text.p[0] != '-';
-    case ARG_NUMBER: return num_parse_u64(text, &n) == 0;
+    case ARG_NUMBER: return num_parse_u64(text, &n) == 0 && n <= INT32_MAX && (!arg->most || (n >= arg->least && n <= arg->most));
     case ARG_WORD: return only(text, 128, "_.,:=-") && text.p[0] != '-';
     case ARG_FILE:
         return only(text, 512, "/_.+-") && text.p[0] == '/' && slice_find(text, 0, "..") == SIZE_MAX &&

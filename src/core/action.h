@@ -27,6 +27,7 @@ struct action_arg {
     const char *name, *doc;
     enum arg_kind kind;
     bool optional;
+    uint64_t least, most; /* of an ARG_NUMBER; most 0: any */
 };
 
 struct action {
@@ -43,7 +44,7 @@ extern const struct action actions[];
 const struct action *action_find(struct slice name);
 
 /* Does the text fit the argument's grammar? A text that is "${table.column}" is checked after it was filled in. */
-bool action_arg_fits(enum arg_kind kind, struct slice text);
+bool action_arg_fits(const struct action_arg *arg, struct slice text);
 const char *action_arg_form(enum arg_kind kind); /* for messages: "a module name: letters, digits, _ and -" */
 
 /* The command with its arguments, each quoted for a POSIX shell where it needs it. values[i] belongs to args[i]. */

@@ -19,6 +19,10 @@ struct value derive_from(struct value v, const struct value *input)
 {
     v.source = input->source;
     v.line = input->line;
+    if (input->conflict) { /* what follows from a disputed value is disputed */
+        v.conflict = true;
+        v.why = input->why;
+    }
     return v;
 }
 
@@ -62,12 +66,12 @@ struct value texts_value(struct texts *t)
 
 bool known_text(const struct value *v, const char *text)
 {
-    return v->state == VS_KNOWN && slice_eqz(v->s, text);
+    return v->state == VS_KNOWN && !v->conflict && slice_eqz(v->s, text);
 }
 
 bool known_bool(const struct value *v, bool wanted)
 {
-    return v->state == VS_KNOWN && (v->i != 0) == wanted;
+    return v->state == VS_KNOWN && !v->conflict && (v->i != 0) == wanted;
 }
 
 /* --- esxi --- */
@@ -82,13 +86,35 @@ static struct slice release_name(const struct release *r, struct arena *a)
     return slice_of(arena_printf(a, "%d.%d%s%d%s", r->major, r->minor, r->major >= 9 ? "." : "u", r->update, letter));
 }
 
+/* Version, update and build must tell the same story: a rule on releases decides between help and harm. NULL when they do. */
+static const char *contradiction(struct facts *f, const struct derive_env *env, const struct release *host, const struct value *const *read)
+{
+    struct release edge = {.major = host->major, .minor = host->minor, .update = -1};
+    const struct build *b = host->build ? builds_find(env->builds, host->build) : NULL;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (read[i]->conflict)
+            return arena_printf(f->arena, "two answers contradict each other about it: %s", read[i]->why);
+    if (b && (b->name.major != host->major || b->name.minor != host->minor))
+        return arena_printf(f->arena, "build %llu is " SLICE_FMT ", which contradicts version " SLICE_FMT, (unsigned long long)b->number,
+                            SLICE_ARG(b->title), SLICE_ARG(read[0]->s));
+    if (b && b->name.update >= 0 && host->update >= 0 && b->name.update != host->update)
+        return arena_printf(f->arena, "build %llu is " SLICE_FMT ", which contradicts update %d", (unsigned long long)b->number,
+                            SLICE_ARG(b->title), host->update);
+    edge.build = builds_first(env->builds, &edge);
+    if (host->build && edge.build && host->build < edge.build)
+        return arena_printf(f->arena, "build %llu is older than the first one of %d.%d", (unsigned long long)host->build, host->major, host->minor);
+    return NULL;
+}
+
 static void derive_release(struct facts *f, const struct derive_env *env)
 {
     const struct row *r = facts_single(f, "esxi");
     const struct value *version = facts_cell(f, r, "version"), *build = facts_cell(f, r, "build");
-    const struct value *update = facts_cell(f, r, "update");
+    const struct value *update = facts_cell(f, r, "update"), *read[] = {version, update, build};
     struct release host = {0};
     const struct build *b;
+    const char *why;
 
     if (version->state != VS_KNOWN || release_parse(version->s, &host, NULL) < 0) {
         derive_set(f, r, "release", derive_unknown(f, "version", version));
@@ -101,14 +127,19 @@ static void derive_release(struct facts *f, const struct derive_env *env)
         host.update = (int)update->i;
     if (build->state == VS_KNOWN)
         host.build = (uint64_t)build->i;
+    b = host.build ? builds_find(env->builds, host.build) : NULL;
+    derive_set(f, r, "released", b && b->date.n ? derive_from(value_slice(b->date), build) : value_unknown("the build is not in the table of builds"));
+    why = contradiction(f, env, &host, read);
+    if (why) {
+        derive_set(f, r, "release", value_unknown(why));
+        return;
+    }
     release_complete(env->builds, &host);
     f->release = host;
     if (host.update < 0)
         derive_set(f, r, "release", value_unknown("neither the update level nor a build from which it follows is known"));
     else
         derive_set(f, r, "release", derive_from(value_slice(release_name(&host, f->arena)), build->state == VS_KNOWN ? build : version));
-    b = host.build ? builds_find(env->builds, host.build) : NULL;
-    derive_set(f, r, "released", b && b->date.n ? derive_from(value_slice(b->date), build) : value_unknown("the build is not in the table of builds"));
 }
 
 /* --- modules --- */
@@ -208,9 +239,9 @@ void derive_modules(struct facts *f)
 
         if (known_bool(facts_cell(f, m, "in-use"), false) && facts_table(f, facts_table_index(f, "adapter"), &why) != TS_COMPLETE)
             derive_set(f, m, "in-use", value_unknown(arena_printf(f->arena, "adapter list: %s", why)));
-        if (known_bool(enabled, true) || known_bool(loaded, false) || known_bool(facts_cell(f, m, "in-use"), false))
+        if (slice_eqz(m->key, "vmkernel") || known_bool(enabled, true) || known_bool(loaded, false)) /* vmkernel itself is listed as disabled */
             derive_set(f, m, "change-pending", derive_from(value_bool(false), enabled));
-        else if (known_bool(enabled, false) && known_bool(loaded, true) && known_bool(facts_cell(f, m, "in-use"), true))
+        else if (known_bool(enabled, false) && known_bool(loaded, true))
             derive_set(f, m, "change-pending", derive_from(value_bool(true), enabled));
         else
             derive_set(f, m, "change-pending",
@@ -222,7 +253,7 @@ void derive_modules(struct facts *f)
 
 static struct value boot_device(struct facts *f)
 {
-    const struct value *undecided = NULL;
+    const struct value *undecided = NULL, *booted = facts_cell(f, facts_single(f, "host"), "boot-uuid");
     const struct row *d, *hit = NULL;
     const char *why;
 
@@ -243,18 +274,51 @@ static struct value boot_device(struct facts *f)
         return value_unknown(arena_printf(f->arena, "device list: %s", why));
     if (undecided)
         return derive_unknown(f, "boot mark of a device", undecided);
-    return value_absent();
+    if (booted->state == VS_ABSENT) /* from the network: there is no boot file system */
+        return value_absent();
+    return booted->state == VS_KNOWN ? value_unknown("no device is marked as boot device, yet the host booted from a file system")
+                                     : derive_unknown(f, "no device is marked as boot device, and the boot file system is not known", booted);
+}
+
+/* The other boot bank is the newer one and may boot: an update was installed there, or the two were swapped. NULL when not so. */
+static const struct value *bank_pending(const struct facts *f)
+{
+    unsigned table = facts_table_index(f, "bootbank");
+    const struct row *now = facts_find(f, table, SLICE_LIT("/bootbank")), *other = facts_find(f, table, SLICE_LIT("/altbootbank"));
+    const struct value *a = facts_cell(f, now, "updated"), *b = facts_cell(f, other, "updated"), *state = facts_cell(f, other, "state");
+
+    if (a->state != VS_KNOWN || b->state != VS_KNOWN || b->i <= a->i || state->state != VS_KNOWN)
+        return NULL;
+    return state->i == 0 || state->i == 1 ? b : NULL; /* 0 good, 1 just installed; 2 failed and 3 empty do not boot */
+}
+
+/* A VIB of the staged image that the running one lacks or has in another version. NULL when there is none. */
+static const struct value *vib_pending(const struct facts *f)
+{
+    const struct row *s;
+
+    for (size_t i = 0; (s = derive_row(f, "staged-vib", i)); i++) {
+        const struct value *next = facts_cell(f, s, "version");
+        const struct row *v = facts_find(f, facts_table_index(f, "vib"), s->key);
+
+        if (next->state == VS_KNOWN && (v ? facts_cell(f, v, "version")->state == VS_KNOWN && !slice_eq(facts_cell(f, v, "version")->s, next->s)
+                                          : facts_table(f, facts_table_index(f, "vib"), NULL) == TS_COMPLETE))
+            return next;
+    }
+    return NULL;
 }
 
 static struct value reboot_pending(struct facts *f)
 {
-    const struct value *staged = facts_cell(f, facts_single(f, "esxi"), "staged-profile");
+    const struct value *staged = facts_cell(f, facts_single(f, "esxi"), "staged-profile"), *vib = vib_pending(f), *bank = bank_pending(f);
     const struct value *open = NULL;
     const struct row *m;
     const char *why;
 
     if (staged->state == VS_KNOWN)
         return derive_from(value_bool(true), staged);
+    if (vib || bank)
+        return derive_from(value_bool(true), vib ? vib : bank);
     if (staged->state == VS_UNKNOWN)
         open = staged;
     for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {

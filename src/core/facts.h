@@ -17,7 +17,7 @@ enum value_state {
 
 struct value {
     enum value_state state;
-    bool conflict;   /* known, but another source said something else: why quotes it */
+    bool conflict;   /* known, but another source said something else: why quotes it. Shown to people; to rules and gates it is unknown */
     uint32_t source; /* index of struct source, 0 when there is none (derived) */
     uint32_t line;   /* in the source, 0 when it has no lines */
     int64_t i;       /* VT_INT, VT_BOOL */

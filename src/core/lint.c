@@ -93,6 +93,21 @@ static void lint_cond(struct lint *l, const struct rule *r, const struct cond *c
         lint_cond(l, r, c->kids[i]);
 }
 
+/* What a fix says of itself must not contradict: one module switched both ways, or the driver that is to stand there afterwards switched off. */
+static void lint_contradiction(struct lint *l, const struct rule *r, const struct fix *f, const struct fix_action *off)
+{
+    const struct table *t = &l->rules->schema->tables[r->subject];
+
+    for (unsigned i = 0; i < f->nactions; i++)
+        if (strcmp(f->actions[i].action->name, "module-enable") == 0 && slice_eq(f->actions[i].values[0], off->values[0]))
+            found(l, r, off->line, true, "fix " SLICE_FMT " both enables and disables " SLICE_FMT, SLICE_ARG(f->id), SLICE_ARG(off->values[0]));
+    for (unsigned i = 0; i < f->nthen; i++)
+        for (unsigned k = 0; k < f->then[i].nvalues && slice_eqz(t->columns[f->then[i].column].name, "driver"); k++)
+            if (slice_eq(f->then[i].values[k], off->values[0]))
+                found(l, r, off->line, true, "fix " SLICE_FMT " disables " SLICE_FMT ", which <then> wants as the driver afterwards",
+                      SLICE_ARG(f->id), SLICE_ARG(off->values[0]));
+}
+
 static void lint_fix(struct lint *l, const struct rule *r, const struct fix *f)
 {
     for (unsigned i = 0; i < f->nactions; i++) {
@@ -104,6 +119,8 @@ static void lint_fix(struct lint *l, const struct rule *r, const struct fix *f)
         if (strcmp(a->name, "module-disable") == 0 && f->nthen == 0)
             found(l, r, f->actions[i].line, true, "fix " SLICE_FMT " disables a module without <then>: say who must drive the subject afterwards",
                   SLICE_ARG(f->id));
+        if (strcmp(a->name, "module-disable") == 0)
+            lint_contradiction(l, r, f, &f->actions[i]);
         if (vib_name(f->actions[i].values[0]) && strncmp(a->name, "module-", 7) == 0)
             found(l, r, f->actions[i].line, true, "%s wants a module, \"" SLICE_FMT "\" looks like a VIB", a->name,
                   SLICE_ARG(f->actions[i].values[0]));

@@ -231,14 +231,17 @@ static int load_action(struct rule_loading *l, struct fix_action *fa, struct err
         if (slice_starts(value, "${") && !subject_cell(l, value))
             return rule_fail(l, e, nothing, "%s: \"" SLICE_FMT "\" is no cell of the subject, which is written ${" SLICE_FMT ".COLUMN}", act->name,
                              SLICE_ARG(value), SLICE_ARG(l->schema->tables[l->rule->subject].name));
-        if (!slice_starts(value, "${") && !action_arg_fits(act->args[k].kind, value))
-            return rule_fail(l, e, nothing, "%s: %s wants %s, not \"" SLICE_FMT "\"", act->name, act->args[k].name,
-                        action_arg_form(act->args[k].kind), SLICE_ARG(value));
+        if (!slice_starts(value, "${") && !action_arg_fits(&act->args[k], value))
+            return rule_fail(l, e, nothing, "%s: %s wants %s (%s), not \"" SLICE_FMT "\"", act->name, act->args[k].name,
+                             action_arg_form(act->args[k].kind), act->args[k].doc, SLICE_ARG(value));
         fa->values[k] = arena_dup(l->a, value);
     }
     for (unsigned k = 0; k < ACTION_MAX_ARGS && act->args[k].name; k++)
         if (!act->args[k].optional && fa->values[k].n == 0)
             return rule_fail(l, e, nothing, "%s wants %s: %s", act->name, act->args[k].name, act->args[k].doc);
+    for (unsigned k = 0; k < ACTION_MAX_ARGS && act->args[k].name; k++)
+        if (act->args[k].kind == ARG_DEVICE && fa->values[k].n == 0 && !slice_eqz(l->schema->tables[l->rule->subject].name, "device"))
+            return rule_fail(l, e, nothing, "%s wants device here: only a rule about device rows may leave it out", act->name);
     return rule_no_children(l, act->name, e);
 }
 

@@ -268,6 +268,42 @@ static int check_names(const struct ruleset *rs, const struct rule *r, const str
     return 0;
 }
 
+/*
+ * A rule that takes itself back, directly or through others that take each other back, would hide what they all found. Depth first over what a
+ * rule supersedes and restrains; state 1 is on the way here, 2 is done.
+ */
+#define MAX_CHAIN 100u
+
+static int check_chain(const struct ruleset *rs, uint32_t at, uint8_t *state, unsigned depth, struct err *e)
+{
+    const struct rule *r = rs->rules.v[at];
+    int rc = 0;
+
+    if (state[at] == 2)
+        return 0;
+    if (state[at] == 1 || depth == MAX_CHAIN)
+        return err_set(e, VF_EFORMAT, "%s:%u: " SLICE_FMT " supersedes or restrains itself, or another rule that in turn does so to it: none of"
+                       " them could be reported", r->file, r->line, SLICE_ARG(r->id));
+    state[at] = 1;
+    for (unsigned i = 0; i < r->nsupersedes + r->nrestrains && rc == 0; i++)
+        rc = check_chain(rs, map_get(&rs->rules.by_id, i < r->nsupersedes ? r->supersedes[i] : r->restrains[i - r->nsupersedes]), state,
+                         depth + 1, e);
+    state[at] = 2;
+    return rc;
+}
+
+static int check_chains(const struct ruleset *rs, struct err *e)
+{
+    uint8_t *state = xmalloc(rs->rules.n + 1);
+    int rc = 0;
+
+    for (size_t i = 0; i < rs->rules.n && rc == 0; i++)
+        if (rs->rules.v[i]->nsupersedes + rs->rules.v[i]->nrestrains)
+            rc = check_chain(rs, (uint32_t)i, state, 0, e);
+    free(state);
+    return rc;
+}
+
 int ruleset_seal(struct ruleset *rs, struct err *e)
 {
     struct needs *n = xmalloc(sizeof *n);
@@ -303,6 +339,7 @@ int ruleset_seal(struct ruleset *rs, struct err *e)
             }
         }
     }
+    rc = rc ? rc : check_chains(rs, e);
     for (size_t i = 0; i < rs->rules.n && rc == 0; i++) {
         rule_needs(rs, rs->rules.v[i], n);
         place(rs, (uint32_t)i, n, &counts, &key);
@@ -352,7 +389,7 @@ static bool look_row(void *ctx, const struct row *r)
     const struct anchor *a = &l->rs->anchors[l->anchor];
     const struct value *v = &r->cells[a->column];
 
-    if (v->state == VS_UNKNOWN)
+    if (v->state == VS_UNKNOWN || v->conflict)
         take_list(l, a->all);
     else if (v->state == VS_KNOWN && v->list)
         for (size_t i = 0; i < v->nlist; i++)

@@ -36,7 +36,7 @@ struct rule_link {
 };
 
 void ruleset_init(struct ruleset *rs, const struct schema *s, const struct builds *b, struct arena *a);
-/* Index; the rules are immutable from here on. Also checks that supersedes and restrains name rules. */
+/* Index; the rules are immutable from here on. Also checks that supersedes and restrains name rules, and never each other or themselves. */
 int ruleset_seal(struct ruleset *rs, struct err *e);
 
 /* Indices of the rules that may match a row, ascending, each once; in out, which holds at least rules.n. */

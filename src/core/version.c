@@ -255,10 +255,21 @@ static uint64_t build_of(const struct builds *b, const struct release *named)
     return 0;
 }
 
+uint64_t builds_first(const struct builds *b, const struct release *line)
+{
+    uint64_t least = 0;
+
+    for (size_t i = 0; i < b->n; i++)
+        if (same_line(&b->v[i].name, line) && (!least || b->v[i].number < least))
+            least = b->v[i].number;
+    return least;
+}
+
 void release_complete(const struct builds *b, struct release *host)
 {
     const struct release *best = NULL;
     const struct build *exact;
+    bool within = false;
 
     if (!host->build)
         return;
@@ -273,11 +284,12 @@ void release_complete(const struct builds *b, struct release *host)
     for (size_t i = 0; i < b->n; i++) {
         const struct release *r = &b->v[i].name;
 
+        within |= same_line(r, host) && b->v[i].number >= host->build;
         if (same_line(r, host) && r->update >= 0 && !r->letter && r->build <= host->build &&
             (!best || r->build > best->build))
             best = r;
     }
-    if (host->update < 0 && best)
+    if (host->update < 0 && best && within)
         host->update = best->update;
 }
 

@@ -54,7 +54,9 @@ struct builds {
 
 int builds_load(struct slice xml, const char *name, struct arena *a, struct builds *out, struct err *e);
 const struct build *builds_find(const struct builds *b, uint64_t number);
-/* Complete what a host says of itself: its update from the build, when the host did not print it. */
+/* First build of the release's line that the table has; 0 when it has none. */
+uint64_t builds_first(const struct builds *b, const struct release *line);
+/* Complete what a host says of itself: its update from the build, when the host did not print it. A build beyond the table tells none. */
 void release_complete(const struct builds *b, struct release *host);
 
 /*

@@ -1,0 +1,334 @@
+#include "core/gate_parts.h"
+
+/* Gates of module changes. The setting acts on the whole host: every device that the module drives counts, not only the finding's. */
+
+/* Has the fix this action for the module. */
+static bool acts_on(const struct fix *fix, const char *action, struct slice module)
+{
+    for (unsigned i = 0; i < fix->nactions; i++)
+        if (strcmp(fix->actions[i].action->name, action) == 0 && slice_eq(fix->actions[i].values[0], module))
+            return true;
+    return false;
+}
+
+/*
+ * RAID in firmware: another driver shows the member disks of an array one by one, and writing to one destroys it
+ * (communities.vmware.com message 221992 on the B120i; ids of the 6.7.0 map files). Under an AHCI driver a function of class RAID is such a one;
+ * under others it is a controller that keeps its array to itself.
+ */
+static bool firmware_raid(const struct value *id, const struct value *class, struct slice driver, struct slice other)
+{
+    static const char *const ids[] = {"8086:2822", "8086:2826", "8086:2827", "8086:1c04", "8086:1d04", "8086:8c04"};
+
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (slice_starts(id->s, ids[i]))
+            return true;
+    return slice_eqz(driver, "hpvsa") ||
+           ((slice_eqz(driver, "vmw_ahci") || slice_eqz(driver, "ahci") || slice_eqz(other, "ahci")) && known_text(class, "0104"));
+}
+
+/* The Marvell 88SE9230 of a Dell BOSS-S1 boot card (dell.com/support/kbdoc/en-us/000177584): its mirror holds the boot banks. */
+static bool is_boss(const struct value *id)
+{
+    return id->state == VS_KNOWN && slice_starts(id->s, "1b4b:9230");
+}
+
+static bool passed_through(const struct match_ctx *m, const struct row *pci)
+{
+    return known_bool(gate_cell(m, pci, "passthru"), true) || known_text(gate_cell(m, pci, "owner"), "VM Passthru");
+}
+
+/*
+ * A vmklinux driver loads only with the shims under it, all of them enabled: vmklinux_9 and its kin, and for SATA libata (apply-safety
+ * reference, module dependencies).
+ */
+static void check_shim(const struct match_ctx *m, const struct row *driver, const char *shim, struct fix_check *c)
+{
+    const struct row *r;
+    bool found = false;
+    const char *why;
+
+    for (size_t i = 0; (r = derive_row(m->facts, "module", i)); i++) {
+        const struct value *enabled = gate_cell(m, r, "enabled");
+
+        if (!slice_starts(r->key, shim))
+            continue;
+        found = true;
+        if (enabled->state != VS_KNOWN)
+            gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs " SLICE_FMT ", and whether that may load is not known", SLICE_ARG(driver->key),
+                       SLICE_ARG(r->key));
+        else if (!enabled->i)
+            gate_block(c, GATE_REFUSED, SLICE_FMT " needs " SLICE_FMT ", which is disabled", SLICE_ARG(driver->key), SLICE_ARG(r->key));
+    }
+    if (!found && gate_complete(m, "module", &why))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " needs a module %s, which this host does not have", SLICE_ARG(driver->key), shim);
+    else if (!found)
+        gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs a module %s, and whether this host has one is not known: %s", SLICE_ARG(driver->key), shim,
+                   why);
+}
+
+static void check_shims(const struct match_ctx *m, const struct row *driver, struct fix_check *c)
+{
+    const struct value *names = gate_cell(m, driver, "namespaces"), *api = gate_cell(m, driver, "api");
+
+    if (known_text(api, "native"))
+        return;
+    if (api->state != VS_KNOWN) {
+        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " is a native driver or needs vmklinux is not known: %s", SLICE_ARG(driver->key),
+                   api->why ? api->why : "not asked");
+        return;
+    }
+    check_shim(m, driver, "vmklinux", c);
+    if (names->state == VS_KNOWN ? slice_find(names->s, 0, "com.vmware.libata") != SIZE_MAX : slice_eqz(driver->key, "ahci"))
+        check_shim(m, driver, "libata", c);
+}
+
+/* A driver was found that would take the function: is that good. */
+static void check_taker(const struct match_ctx *m, struct slice module, const struct row *pci, struct slice user, const struct row *other,
+                        struct fix_check *c)
+{
+    const struct value *id = gate_cell(m, pci, "id"), *class = gate_cell(m, pci, "class");
+
+    if (id->state == VS_UNKNOWN)
+        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " (" SLICE_FMT ") is a RAID function is not known: %s", SLICE_ARG(user),
+                   SLICE_ARG(pci->key), id->why ? id->why : "its ids were not read");
+    else if (firmware_raid(id, class, module, other->key))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is a RAID function: under " SLICE_FMT " an array would appear as single disks",
+                   SLICE_ARG(user), SLICE_ARG(id->s), SLICE_ARG(other->key));
+    check_shims(m, other, c);
+    gate_warn(c, SLICE_FMT " would then claim " SLICE_FMT " (" SLICE_FMT "): its map file lists the device", SLICE_ARG(other->key),
+              SLICE_ARG(user), SLICE_ARG(pci->key));
+}
+
+/* Who takes one PCI function when its module is disabled. */
+static void check_fallback(const struct match_ctx *m, const struct fix *fix, struct slice module, const struct row *pci, struct slice user,
+                           struct fix_check *c)
+{
+    const struct value *list = gate_cell(m, pci, "candidates");
+    unsigned modules = facts_table_index(m->facts, "module");
+    const struct value *open = NULL;
+    const char *why;
+
+    if (passed_through(m, pci))
+        return;
+    if (is_boss(gate_cell(m, pci, "id")))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is the controller of a Dell BOSS boot card: the host could lose its boot disk",
+                   SLICE_ARG(user), SLICE_ARG(pci->key));
+    if (list->state == VS_UNKNOWN) {
+        gate_block(c, GATE_UNKNOWN, "which driver would take " SLICE_FMT " (" SLICE_FMT ") is not known: %s", SLICE_ARG(user),
+                   SLICE_ARG(pci->key), list->why);
+        return;
+    }
+    for (size_t i = 0; list->state == VS_KNOWN && i < list->nlist; i++) {
+        const struct row *other = facts_find(m->facts, modules, list->list[i]);
+        const struct value *enabled = gate_cell(m, other, "enabled");
+
+        if (slice_eq(list->list[i], module) || acts_on(fix, "module-disable", list->list[i]))
+            continue;
+        if (!other && !gate_complete(m, "module", &why)) {
+            gate_block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(list->list[i]), why);
+            return;
+        }
+        if (!other)
+            continue;
+        if (acts_on(fix, "module-enable", other->key) || known_bool(enabled, true)) {
+            check_taker(m, module, pci, user, other, c);
+            return;
+        }
+        open = enabled->state == VS_KNOWN ? open : enabled;
+    }
+    if (open)
+        gate_block(c, GATE_UNKNOWN, "whether another driver may load for " SLICE_FMT " (" SLICE_FMT ") is not known: %s", SLICE_ARG(user),
+                   SLICE_ARG(pci->key), open->why ? open->why : "not asked");
+    else
+        gate_block(c, GATE_REFUSED, "no other driver that this host has and may load lists " SLICE_FMT " (" SLICE_FMT
+                   "): it would be left without one%s", SLICE_ARG(user), SLICE_ARG(pci->key),
+                   m->facts->release.major >= 7 ? "; from 7.0 there are no vmklinux drivers to fall back on" : "");
+}
+
+/* Were all lists read whole that lead from an adapter to the machines behind it. */
+static bool whole_chain(const struct match_ctx *m)
+{
+    static const char *const tables[] = {"path", "extent", "datastore", "vm"};
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (!gate_complete(m, tables[i], NULL))
+            return false;
+    return true;
+}
+
+/* One adapter or NIC that the module drives. */
+static void check_user(const struct match_ctx *m, const struct fix *fix, struct slice module, const struct row *r, struct fix_check *c)
+{
+    const struct value *pci = gate_cell(m, r, "pci"), *machines, *boots;
+    const struct row *function;
+    const char *why;
+
+    if (pci->state == VS_ABSENT) {
+        gate_block(c, GATE_REFUSED, SLICE_FMT " has no PCI function of its own, so what would drive it cannot be told", SLICE_ARG(r->key));
+        return;
+    }
+    function = facts_ref(m->facts, r, "pci");
+    if (!function) {
+        (void)gate_complete(m, "pci", &why);
+        gate_block(c, GATE_UNKNOWN, "the PCI function of " SLICE_FMT " is not known: %s", SLICE_ARG(r->key),
+              pci->why ? pci->why : why ? why : "it is not in the PCI list");
+        return;
+    }
+    check_fallback(m, fix, module, function, r->key, c);
+    if (r->table != facts_table_index(m->facts, "adapter"))
+        return;
+    boots = gate_cell(m, r, "boots");
+    machines = gate_cell(m, r, "machines");
+    if (boots->state == VS_UNKNOWN)
+        gate_block(c, GATE_UNKNOWN, "whether the host boots over " SLICE_FMT " is not known: %s", SLICE_ARG(r->key), boots->why);
+    else if (known_bool(boots, true))
+        gate_warn(c, "the host boots over " SLICE_FMT ": have a console at hand, and a way back that does not need this controller", SLICE_ARG(r->key));
+    if (machines->state == VS_UNKNOWN)
+        gate_warn(c, "which machines run on datastores behind " SLICE_FMT " is not known (%s): maintenance mode first", SLICE_ARG(r->key),
+                  machines->why ? machines->why : "not asked");
+    else if (machines->state == VS_KNOWN)
+        gate_warn(c, "%s%zu running machine%s on datastores behind " SLICE_FMT ": maintenance mode first", whole_chain(m) ? "" : "at least ",
+                  machines->nlist, machines->nlist == 1 ? "" : "s", SLICE_ARG(r->key));
+}
+
+static void check_boss(const struct match_ctx *m, const struct row *adapter, struct fix_check *c)
+{
+    const struct value *devices = gate_cell(m, adapter, "devices");
+    const char *why;
+
+    if (devices->state == VS_UNKNOWN)
+        gate_block(c, GATE_UNKNOWN, "which devices hang on " SLICE_FMT " is not known: %s", SLICE_ARG(adapter->key), devices->why);
+    else if (!gate_complete(m, "path", &why))
+        gate_block(c, GATE_UNKNOWN, "which devices hang on " SLICE_FMT " is not known in full: %s", SLICE_ARG(adapter->key), why);
+    for (size_t i = 0; devices->state == VS_KNOWN && i < devices->nlist; i++) {
+        const struct row *d = facts_find(m->facts, facts_table_index(m->facts, "device"), devices->list[i]);
+        const struct value *model = gate_cell(m, d, "model");
+
+        if (model->state == VS_UNKNOWN)
+            gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " behind " SLICE_FMT " is a boot card's disk is not known: %s",
+                       SLICE_ARG(devices->list[i]), SLICE_ARG(adapter->key), model->why ? model->why : "its model was not read");
+        if (model->state == VS_KNOWN && slice_find(model->s, 0, "DELLBOSS") != SIZE_MAX)
+            gate_block(c, GATE_REFUSED, SLICE_FMT " is a Dell BOSS boot card: the host could lose its boot disk", SLICE_ARG(adapter->key));
+    }
+}
+
+static void check_management(const struct match_ctx *m, const struct row *nic, struct fix_check *c)
+{
+    const struct row *vmk = facts_find(m->facts, facts_table_index(m->facts, "vmknic"), SLICE_LIT("vmk0"));
+    const struct value *sw = gate_cell(m, vmk, "switch"), *in = gate_cell(m, nic, "vswitches");
+
+    for (size_t i = 0; sw->state == VS_KNOWN && in->state == VS_KNOWN && i < in->nlist; i++)
+        if (slice_eq(in->list[i], sw->s))
+            gate_warn(c, SLICE_FMT " is an uplink of the management network (vmk0): have an out-of-band console", SLICE_ARG(nic->key));
+}
+
+/* The adapter or NIC on a function; NULL when the lists have none. */
+static const struct row *user_of(const struct match_ctx *m, const struct row *pci)
+{
+    static const char *const tables[] = {"adapter", "nic"};
+    const struct row *r;
+
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++)
+            if (gate_cell(m, r, "pci")->state == VS_KNOWN && slice_eq(gate_cell(m, r, "pci")->s, pci->key))
+                return r;
+    return NULL;
+}
+
+static bool lists_module(const struct value *candidates, struct slice module)
+{
+    for (size_t i = 0; candidates->state == VS_KNOWN && i < candidates->nlist; i++)
+        if (slice_eq(candidates->list[i], module))
+            return true;
+    return false;
+}
+
+/* Functions that are no adapter and no NIC (USB controllers, GPUs), or ought to be one and are in neither list. Returns whether it is driven. */
+static bool check_function(const struct match_ctx *m, const struct fix *fix, struct slice module, const struct row *pci, struct fix_check *c)
+{
+    const struct value *owner = gate_cell(m, pci, "module"), *alias = gate_cell(m, pci, "alias");
+
+    if (user_of(m, pci))
+        return false;
+    if (owner->state == VS_UNKNOWN && !passed_through(m, pci) && lists_module(gate_cell(m, pci, "candidates"), module))
+        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(pci->key),
+                   owner->why ? owner->why : "not asked");
+    if (owner->state != VS_KNOWN || !slice_eq(owner->s, module))
+        return false;
+    if (alias->state == VS_KNOWN && (slice_starts(alias->s, "vmhba") || slice_starts(alias->s, "vmnic")))
+        gate_block(c, GATE_UNKNOWN, SLICE_FMT " drives " SLICE_FMT " (" SLICE_FMT "), which is not in the list of adapters or NICs: what hangs"
+                   " on it is not known", SLICE_ARG(module), SLICE_ARG(alias->s), SLICE_ARG(pci->key));
+    check_fallback(m, fix, module, pci, pci->key, c);
+    return true;
+}
+
+/* A module that drives nothing here: a driver may go, but what needs any other module nobody can tell. */
+static void check_is_driver(const struct match_ctx *m, struct slice module, struct fix_check *c)
+{
+    const struct row *r;
+    const char *why = NULL;
+
+    for (size_t i = 0; (r = derive_row(m->facts, "driver-map", i)); i++)
+        if (slice_eq(gate_cell(m, r, "driver")->s, module))
+            return;
+    if (gate_complete(m, "driver-map", &why))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " drives no device of this host and no map file names it: what depends on it is not known",
+                   SLICE_ARG(module));
+    else
+        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " is a device driver is not known: it drives nothing here, and the map files: %s",
+                   SLICE_ARG(module), why);
+}
+
+void gate_module_disable(const struct match_ctx *m, const struct fix *fix, struct slice module, struct fix_check *c)
+{
+    static const char *const tables[] = {"adapter", "nic", "pci"};
+    const struct row *r, *host = facts_single(m->facts, "host");
+    const struct value *usb = gate_cell(m, host, "boot-usb");
+    bool driver = false;
+    const char *why;
+
+    for (unsigned k = 0; k < 3; k++) {
+        if (!gate_complete(m, tables[k], &why))
+            gate_block(c, GATE_UNKNOWN, "the setting acts on the whole host, and the %s list is not complete: %s", tables[k], why);
+        for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++) {
+            const struct value *by = gate_cell(m, r, k == 2 ? "module" : "driver");
+
+            if (k == 2) {
+                driver |= check_function(m, fix, module, r, c);
+                continue;
+            }
+            if (by->state == VS_UNKNOWN)
+                gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
+                           by->why ? by->why : "not asked");
+            if (by->state != VS_KNOWN || !slice_eq(by->s, module))
+                continue;
+            driver = true;
+            check_user(m, fix, module, r, c);
+            if (k == 0)
+                check_boss(m, r, c);
+            else
+                check_management(m, r, c);
+        }
+    }
+    if (!driver)
+        check_is_driver(m, module, c);
+    if (slice_eqz(module, "vmkusb") || slice_starts(module, "usb") || slice_starts(module, "xhci") || slice_starts(module, "ehci")) {
+        if (usb->state != VS_KNOWN)
+            gate_block(c, GATE_UNKNOWN, "whether the host boots from USB is not known: %s", usb->why ? usb->why : "not asked");
+        else if (usb->i)
+            gate_block(c, GATE_REFUSED, "the host boots from USB, which this module drives");
+    }
+}
+
+void gate_module_known(const struct match_ctx *m, struct slice module, struct fix_check *c)
+{
+    const char *why;
+
+    if (facts_find(m->facts, facts_table_index(m->facts, "module"), module))
+        return;
+    if (gate_complete(m, "module", &why))
+        gate_block(c, GATE_REFUSED, "this host has no module " SLICE_FMT, SLICE_ARG(module));
+    else
+        gate_block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(module), why);
+}

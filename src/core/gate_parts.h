@@ -1,0 +1,23 @@
+#ifndef VF_CORE_GATE_PARTS_H
+#define VF_CORE_GATE_PARTS_H
+
+#include "core/derive.h"
+#include "core/gate.h"
+
+/* Between the files of the gate; everybody else includes gate.h. */
+
+/* A reason against the fix; the worst state counts, each text is kept once. */
+void gate_block(struct fix_check *c, enum gate_state state, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* What a person must know before. */
+void gate_warn(struct fix_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* As facts_cell, but a cell about which two answers contradict each other is unknown. */
+const struct value *gate_cell(const struct match_ctx *m, const struct row *r, const char *column);
+bool gate_complete(const struct match_ctx *m, const char *table, const char **why);
+
+/* Has the host this module. */
+void gate_module_known(const struct match_ctx *m, struct slice module, struct fix_check *c);
+/* Will every device of the module have a driver at the next boot. */
+void gate_module_disable(const struct match_ctx *m, const struct fix *fix, struct slice module, struct fix_check *c);
+
+#endif
