@@ -407,6 +407,22 @@ static void two_cells_are_compared(void **state)
     assert_int_equal(eval(w, "nic", "n", "<compare fact='nic-stats.rx-packets' below='nic.mtu'/>"), 'T');
 }
 
+static void a_cell_that_two_answers_dispute_is_unknown_to_rules(void **state)
+{
+    struct world *w = *state;
+    static const char *const conditions[] = {"<adapter driver='a'/>", "<adapter driver='b'/>", "<adapter driver-absent='yes'/>"};
+
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        struct row *r;
+
+        world_facts(w, "adapter x|driver=a\n");
+        r = world_row(w, world_table(w, "adapter"), slice_of("x"));
+        r->cells[world_column(w, "adapter", "driver")].conflict = true;
+        r->cells[world_column(w, "adapter", "driver")].why = "another answer says b";
+        assert_int_equal(eval(w, "adapter", "x", conditions[i]), 'U');
+    }
+}
+
 int main(void)
 {
 #define C(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -428,6 +444,7 @@ int main(void)
         C(a_class_of_six_digits_wants_the_programming_interface),
         C(releases_are_compared_as_releases),
         C(two_cells_are_compared),
+        C(a_cell_that_two_answers_dispute_is_unknown_to_rules),
     };
 
     xml_setup();

@@ -210,6 +210,8 @@ static void lint_finds_what_cannot_be_meant(void **state)
         {ONE_FIX("<fix id='f' risk='reboot'><module-enable name='x'/></fix>"), NULL, false},
         {ONE_FIX("<fix id='f' risk='boot'><module-disable name='x'/></fix>"), "without <then>", true},
         {ONE_FIX("<fix id='f' risk='boot'><module-disable name='x'/><then driver='y'/></fix>"), NULL, false},
+        {ONE_FIX("<fix id='f' risk='boot'><module-disable name='x'/><module-enable name='x'/><then driver='y'/></fix>"), "both enables and disables x", true},
+        {ONE_FIX("<fix id='f' risk='boot'><module-disable name='x'/><then driver='x'/></fix>"), "which <then> wants", true},
         {ONE_FIX("<fix id='f' risk='boot'><module-enable name='sata-ahci'/></fix>"), "looks like a VIB", true},
         {ONE_FIX("<fix id='f' risk='none'><advise>a</advise></fix><fix id='f' risk='none'><advise>b</advise></fix>"), "two fixes have the id", true},
         {ONE_FIX("<fix id='f' risk='none'><require><module name='net-tg3'/></require><advise>a</advise></fix>"), "is the name of a VIB", true},

@@ -364,6 +364,31 @@ static void references_between_rules_must_lead_somewhere(void **state)
     }
 }
 
+static void no_rule_takes_itself_back(void **state)
+{
+#define NAMED(id, more) RULE(id, "adapter", more, "<bad driver='x'/>")
+    static const struct {
+        const char *xml;
+        bool circle;
+    } t[] = {
+        {RULES(NAMED("aaa", "supersedes='aaa'")), true},
+        {RULES(NAMED("aaa", "restrains='aaa'")), true},
+        {RULES(NAMED("aaa", "supersedes='bbb'") NAMED("bbb", "restrains='aaa'")), true},
+        {RULES(NAMED("aaa", "supersedes='bbb'") NAMED("bbb", "supersedes='ccc'") NAMED("ccc", "supersedes='aaa'")), true},
+        {RULES(NAMED("aaa", "supersedes='bbb ccc'") NAMED("bbb", "supersedes='ccc'") NAMED("ccc", "")), false},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        ruleset_init(&f->w.rs, &f->w.schema, &f->w.builds, f->w.a);
+        if (world_load(&f->w, t[i].xml) < 0)
+            fail_msg("%s", f->w.e.msg);
+        assert_int_equal(ruleset_seal(&f->w.rs, &f->w.e) < 0, t[i].circle);
+        if (t[i].circle)
+            assert_non_null(strstr(f->w.e.msg, "none of them could be reported"));
+    }
+}
+
 static void no_room_is_an_error_and_no_crash(void **state)
 {
     static const char whole[] = DOC(HEAD, "<when><esxi from='6.5'/><none><vib name='a'/></none></when><bad driver='x'/><bad driver='y'/>"
@@ -438,6 +463,7 @@ int main(void)
         T(a_rule_of_a_later_file_replaces_the_earlier_one_whole),
         T(several_requires_must_all_hold),
         T(references_between_rules_must_lead_somewhere),
+        T(no_rule_takes_itself_back),
         T(no_room_is_an_error_and_no_crash),
         T(the_schema_of_this_checkout_is_what_is_generated),
         T(the_rules_of_this_checkout_pass_both),

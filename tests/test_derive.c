@@ -1,0 +1,147 @@
+#include "world.h"
+
+#include "core/derive.h"
+
+/* What is computed from the cells that were read: where they do not tell one story the result is unknown, and says why. */
+
+static int setup(void **state)
+{
+    static struct world w;
+
+    world_open(&w);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
+static const struct value *derived(struct world *w, const char *lines, const char *table, const char *column)
+{
+    const struct derive_env env = {.builds = &w->builds};
+
+    world_facts(w, lines);
+    derive_all(w->f, &env);
+    return facts_cell(w->f, facts_single(w->f, table), column);
+}
+
+/* Builds and updates: KB 2143832. */
+static void the_release_follows_only_from_facts_that_agree(void **state)
+{
+    static const struct {
+        const char *lines, *release; /* NULL: unknown */
+        const char *why;
+    } t[] = {
+        {"esxi|version=6.5.0|build=5969303|update=1\n", "6.5u1", NULL},
+        {"esxi|version=6.5.0|build=5969303\n", "6.5u1", NULL},
+        {"esxi|version=6.5.0|build=4564106\n", "6.5", NULL},
+        {"esxi|version=6.5.0|build=5969303|update=0\n", NULL, "build 5969303 is 6.5 U1"},
+        {"esxi|version=6.5.0|build=5969303|update=2\n", NULL, "contradicts update 2"},
+        {"esxi|version=6.5.0|build=8169922|update=0\n", NULL, "contradicts version 6.5.0"}, /* 6.7 */
+        {"esxi|version=6.5.0|build=2494585\n", NULL, "contradicts version 6.5.0"},          /* 6.0 */
+        {"esxi|version=6.5.0|build=12|update=0\n", NULL, "older than the first one of 6.5"},
+        {"esxi|version=6.5.0|build=5500000\n", "6.5", NULL},   /* in no table, between two that are */
+        {"esxi|version=6.5.0|build=99999999\n", NULL, "update level"}, /* beyond the table */
+        {"esxi|version=6.5.0|build=99999999|update=3\n", "6.5u3", NULL},
+        {"esxi|version=6.5.0\n", NULL, "update level"},
+        {"esxi|build=5969303\n", NULL, "version"},
+    };
+    struct world *w = *state;
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const struct value *v = derived(w, t[i].lines, "esxi", "release");
+
+        if ((v->state == VS_KNOWN) != (t[i].release != NULL) || (t[i].release && !slice_eqz(v->s, t[i].release)) ||
+            (t[i].why && !strstr(v->why, t[i].why)))
+            fail_msg("%s: " SLICE_FMT " %s", t[i].lines, SLICE_ARG(v->s), v->why ? v->why : "");
+        if (t[i].why && strstr(t[i].why, "contradicts"))
+            assert_int_equal(w->f->release.major, 0); /* no rule may look at a part of it */
+    }
+}
+
+static void a_disputed_cell_leaves_the_release_unknown(void **state)
+{
+    struct world *w = *state;
+    const struct derive_env env = {.builds = &w->builds};
+    struct row *r;
+
+    world_facts(w, "esxi|version=6.5.0|build=5969303|update=1\n");
+    r = world_row(w, world_table(w, "esxi"), slice_of(""));
+    r->cells[world_column(w, "esxi", "build")].conflict = true;
+    r->cells[world_column(w, "esxi", "build")].why = "another answer says 4564106";
+    derive_all(w->f, &env);
+    assert_int_equal(facts_cell(w->f, r, "release")->state, VS_UNKNOWN);
+    assert_non_null(strstr(facts_cell(w->f, r, "release")->why, "4564106"));
+    assert_int_equal(w->f->release.major, 0);
+}
+
+#define QUIET "esxi|staged-profile=-\n"
+
+static void every_kind_of_pending_change_is_seen(void **state)
+{
+    static const struct {
+        const char *lines;
+        char pending; /* y, n or ? */
+    } t[] = {
+        {QUIET "module a|loaded=yes|enabled=yes\n", 'n'},
+        {QUIET "module a|loaded=no|enabled=no\n", 'n'},
+        {QUIET "module a|loaded=yes|enabled=no\n", 'y'}, /* whatever it drives */
+        {QUIET "module vmkernel|loaded=yes|enabled=no\n", 'n'},
+        {QUIET "module a|loaded=yes|enabled=?\n", '?'},
+        {QUIET "!module partial\nmodule a|loaded=yes|enabled=yes\n", '?'},
+        {"esxi|staged-profile=ESXi-6.5.0-x\n", 'y'},
+        {"esxi|staged-profile=?\n", '?'},
+        {QUIET "vib a|version=1-1\nstaged-vib a|version=1-1\n", 'n'},
+        {QUIET "vib a|version=1-1\nstaged-vib a|version=1-2\n", 'y'},
+        {QUIET "vib a|version=1-1\nstaged-vib b|version=1-1\n", 'y'},
+        {QUIET "!vib partial\nstaged-vib b|version=1-1\n", 'n'}, /* b may be installed */
+        {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=0|updated=2\n", 'n'},
+        {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=0|updated=4\n", 'y'},
+        {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=1|updated=4\n", 'y'},
+        {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=2|updated=4\n", 'n'}, /* failed: does not boot */
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const struct value *v = derived(*state, t[i].lines, "host", "reboot-pending");
+        char got = v->state != VS_KNOWN ? '?' : v->i ? 'y' : 'n';
+
+        if (got != t[i].pending)
+            fail_msg("%s: %c, not %c", t[i].lines, got, t[i].pending);
+    }
+}
+
+static void the_boot_device_is_absent_only_where_nothing_was_booted_from(void **state)
+{
+    static const struct {
+        const char *lines;
+        enum value_state device;
+    } t[] = {
+        {"host|boot-uuid=58a1b2c3-d4e5f6a7-b8c9-d0e1f2a3b4c5\ndevice naa.1|boot=yes\n", VS_KNOWN},
+        {"host|boot-uuid=58a1b2c3-d4e5f6a7-b8c9-d0e1f2a3b4c5\ndevice naa.1|boot=no\n", VS_UNKNOWN},
+        {"host|boot-uuid=?\ndevice naa.1|boot=no\n", VS_UNKNOWN},
+        {"host|boot-uuid=-\ndevice naa.1|boot=no\n", VS_ABSENT},
+        {"host|boot-uuid=-\ndevice naa.1|boot=?\n", VS_UNKNOWN},
+        {"!device partial\nhost|boot-uuid=-\ndevice naa.1|boot=no\n", VS_UNKNOWN},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        if (derived(*state, t[i].lines, "host", "boot-device")->state != t[i].device)
+            fail_msg("%s: not %d", t[i].lines, t[i].device);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(the_release_follows_only_from_facts_that_agree),
+        T(a_disputed_cell_leaves_the_release_unknown),
+        T(every_kind_of_pending_change_is_seen),
+        T(the_boot_device_is_absent_only_where_nothing_was_booted_from),
+    };
+
+    xml_setup();
+    return cmocka_run_group_tests_name("derive", tests, NULL, NULL);
+}
