@@ -382,7 +382,7 @@ static void settle_tables(const struct probes *p, const struct outcome *o, struc
 {
     for (unsigned t = 0; t < f->schema->ntables; t++) {
         enum table_state whole = TS_UNKNOWN, parts = TS_UNKNOWN;
-        const char *why = "only what was asked for by name";
+        const char *why = TABLE_BY_NAME;
         unsigned nparts = 0, done = 0;
 
         for (size_t i = 0; i < p->n; i++) {

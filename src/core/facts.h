@@ -82,6 +82,9 @@ void facts_sort(struct facts *f);
  */
 void facts_put(struct facts *f, struct row *r, unsigned column, struct value v);
 
+/* Why a table is not complete that no question lists: its rows are asked for one by one, so what is there is all that was wanted. */
+#define TABLE_BY_NAME "only what was asked for by name"
+
 /* Raise or restrict a table's state: complete only when every call said complete. why NULL when complete. */
 void facts_set_table(struct facts *f, unsigned table, enum table_state state, const char *why);
 enum table_state facts_table(const struct facts *f, unsigned table, const char **why);

@@ -393,9 +393,9 @@ static void blind_spots(struct report *r)
     struct report_blind *v = arena_array(r->m->arena, f->schema->ntables, sizeof *v);
 
     for (unsigned t = 0; v && t < f->schema->ntables; t++) {
-        struct report_blind b = {.table = t};
+        struct report_blind b = {.table = t, .rows = facts_count(f, t)};
 
-        if (facts_table(f, t, &b.why) == TS_COMPLETE || facts_count(f, t)) /* of a part, the answers not read or not there tell */
+        if (facts_table(f, t, &b.why) == TS_COMPLETE || (b.rows && b.why && strcmp(b.why, TABLE_BY_NAME) == 0))
             continue;
         for (size_t i = 0; i < r->m->rules->rules.n; i++)
             b.rules += r->m->rules->rules.v[i]->subject == t && r->m->rules->rules.v[i]->status != RULE_RETIRED;

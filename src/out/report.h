@@ -27,11 +27,11 @@ struct report_item {
     const char *fixed_in; /* first release that no longer matches, with build and date; or NULL */
 };
 
-/* Rules look at the rows of a table, and not one of its rows is known: what they would have said nobody knows. */
+/* Rules look at the rows of a table, and none or not all of its rows are known: what they would have said of the others nobody knows. */
 struct report_blind {
     unsigned table;
     const char *why;
-    size_t rules;
+    size_t rules, rows; /* rules about the table; rows that were read */
 };
 
 struct report {

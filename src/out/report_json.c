@@ -125,6 +125,7 @@ struct js *report_json(const struct report *r)
         js_put(b, "table", js_text(r->facts->schema->tables[r->blind[i].table].name));
         js_put(b, "why", js_textz(r->blind[i].why));
         js_put(b, "rules", js_int((int64_t)r->blind[i].rules));
+        js_put(b, "rows", js_int((int64_t)r->blind[i].rows));
         js_add(blind, b);
     }
     js_put(host, "name", cell_text(r, "host", "name"));

@@ -399,7 +399,11 @@ static void foot(const struct printing *p)
         const struct report_blind *x = &r->blind[i];
         struct slice table = r->facts->schema->tables[x->table].name;
 
-        line(p, i ? "" : "not judged", SLICE_FMT ", %zu rule%s: %s", SLICE_ARG(table), x->rules, x->rules == 1 ? "" : "s",
+        char beyond[60] = "";
+
+        if (x->rows)
+            (void)snprintf(beyond, sizeof beyond, " beyond %zu row%s", x->rows, x->rows == 1 ? "" : "s");
+        line(p, i ? "" : "not judged", SLICE_FMT "%s, %zu rule%s: %s", SLICE_ARG(table), beyond, x->rules, x->rules == 1 ? "" : "s",
              x->why ? x->why : "not known");
     }
     line(p, "rules", "%zu loaded, %zu applied to this host, %zu of them without a finding%s" SLICE_FMT, r->findings.rules, r->findings.applied,
