@@ -147,6 +147,7 @@ static void every_gate_stops_the_fix(void **state)
         {"!pci partial\n", "", "go-back", GATE_UNKNOWN, "the pci list is not complete"},
         /* what a vmklinux driver stands on */
         {"", "module vmklinux_9|enabled=no\n", "go-back", GATE_REFUSED, "needs vmklinux_9, which is disabled"},
+        {"", "module vmklinux_9_2_3_0|enabled=no\n", "go-back", GATE_REFUSED, "needs vmklinux_9_2_3_0, which is disabled"},
         {"", "module libata_92|enabled=no\n", "go-back", GATE_REFUSED, "needs libata_92, which is disabled"},
         {"", "module libata_92|enabled=?\n", "go-back", GATE_UNKNOWN, "needs libata_92"},
         {"", "module ahci|api=?\n", "go-back", GATE_UNKNOWN, "native driver or needs vmklinux"},
@@ -251,6 +252,27 @@ static void a_module_that_the_host_does_not_have_cannot_be_changed(void **state)
         fix_judge(&m, &f, fix_named(f.rule, "usb"), &c);
         assert_int_equal(c.state, partial ? GATE_UNKNOWN : GATE_REFUSED);
         assert_true(says(c.reasons, c.nreasons, "module vmkusb"));
+    }
+}
+
+static void a_driver_without_what_it_stands_on_is_no_way_out(void **state)
+{
+    static const char *const shims[] = {"module vmklinux_9|", "module libata_92|"};
+    struct world *w = *state;
+    struct match_ctx m = {.rules = &w->rs, .arena = w->a};
+
+    for (int i = 0; i < 4; i++) {
+        const char *lines = arena_printf(w->a, "%s%s", i & 1 ? "!module partial\n" : "", host), *shim = strstr(lines, shims[i / 2]);
+        struct finding f;
+        struct fix_check c;
+        enum tri when;
+
+        world_facts(w, arena_printf(w->a, "%.*s%s", (int)(shim - lines), lines, strchr(shim, '\n') + 1));
+        m.facts = w->f;
+        match_rule(&m, rules_find(&w->rs.rules, SLICE_LIT("slow")), world_find(w, "adapter", "vmhba0"), &f, &when);
+        fix_judge(&m, &f, fix_named(f.rule, "go-back"), &c);
+        assert_int_equal(c.state, i & 1 ? GATE_UNKNOWN : GATE_REFUSED);
+        assert_true(says(c.reasons, c.nreasons, "ahci needs a module"));
     }
 }
 
@@ -418,6 +440,7 @@ int main(void)
         T(the_fixes_are_open_on_the_host_as_it_is),
         T(what_the_fix_requires_must_hold),
         T(a_module_that_the_host_does_not_have_cannot_be_changed),
+        T(a_driver_without_what_it_stands_on_is_no_way_out),
         T(a_finding_in_doubt_gives_no_commands),
         T(a_function_that_is_passed_through_needs_no_driver),
         T(what_a_person_must_know_is_noted),

@@ -220,6 +220,16 @@ static void block_required(const struct match_ctx *m, const struct step_taken *s
         gate_block(c, GATE_UNKNOWN, "required: %s: %s", buf_z(&what), s->why ? s->why : "not known");
 }
 
+/* Does a condition stand inside a <none>, where it is good that it does not hold. */
+static bool denied(const struct cond *root, const struct cond *c, bool inside)
+{
+    bool found = root == c && inside;
+
+    for (unsigned i = 0; root && i < root->nkids && !found; i++)
+        found = denied(root->kids[i], c, inside || root->kind == COND_NONE);
+    return found;
+}
+
 void fix_judge(const struct match_ctx *m, const struct finding *f, const struct fix *fix, struct fix_check *out)
 {
     struct trace t = {.arena = m->arena};
@@ -240,7 +250,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
         gate_block(out, GATE_UNKNOWN, "a guard could not be decided: " SLICE_FMT, SLICE_ARG(f->guard_unknown->title));
     required = cond_eval(&ev, fix->require, f->row);
     for (size_t i = 0; required != TRI_TRUE && i < t.n; i++)
-        if (t.v[i].result == required)
+        if (t.v[i].result == required && !(required == TRI_FALSE && denied(fix->require, t.v[i].cond, false)))
             block_required(m, &t.v[i], out);
     if (required != TRI_TRUE && out->state == GATE_OPEN)
         gate_block(out, required == TRI_FALSE ? GATE_REFUSED : GATE_UNKNOWN, "what the fix requires does not hold on this host");

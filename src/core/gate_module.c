@@ -39,10 +39,10 @@ static bool passed_through(const struct match_ctx *m, const struct row *pci)
 }
 
 /*
- * A vmklinux driver loads only with the shims under it, all of them enabled: vmklinux_9 and its kin, and for SATA libata (apply-safety
- * reference, module dependencies).
+ * A vmklinux driver loads only with the shims under it, all of them enabled: vmklinux_9 and its kin (vmklinux_9_2_3_0), and for SATA libata
+ * (apply-safety reference, module dependencies).
  */
-static void check_shim(const struct match_ctx *m, const struct row *driver, const char *shim, struct fix_check *c)
+static void check_shim(const struct match_ctx *m, const struct row *driver, const char *shim, bool exact, struct fix_check *c)
 {
     const struct row *r;
     bool found = false;
@@ -53,7 +53,7 @@ static void check_shim(const struct match_ctx *m, const struct row *driver, cons
 
         if (!slice_starts(r->key, shim))
             continue;
-        found = true;
+        found |= !exact || slice_eqz(r->key, shim);
         if (enabled->state != VS_KNOWN)
             gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs " SLICE_FMT ", and whether that may load is not known", SLICE_ARG(driver->key),
                        SLICE_ARG(r->key));
@@ -78,9 +78,9 @@ static void check_shims(const struct match_ctx *m, const struct row *driver, str
                    api->why ? api->why : "not asked");
         return;
     }
-    check_shim(m, driver, "vmklinux", c);
+    check_shim(m, driver, "vmklinux_9", true, c);
     if (names->state == VS_KNOWN ? slice_find(names->s, 0, "com.vmware.libata") != SIZE_MAX : slice_eqz(driver->key, "ahci"))
-        check_shim(m, driver, "libata", c);
+        check_shim(m, driver, "libata", false, c); /* libata_92; libata_9_2_0_0 and kin in 5.x */
 }
 
 /* A driver was found that would take the function: is that good. */
