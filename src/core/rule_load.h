@@ -12,7 +12,7 @@ struct rule_path {
     struct step steps[SCHEMA_MAX_STEPS];
 };
 
-/* Between rule.c (rules, fixes, examples) and rule_cond.c (conditions): the state of one loading. Not for others. */
+/* Between rule.c (rules), rule_cond.c (conditions) and rule_fix.c (fixes, examples): the state of one loading. Not for others. */
 struct rule_loading {
     struct xml *x;
     struct arena *a;
@@ -39,6 +39,12 @@ bool rule_known_word(struct slice word, const char *const *words);
 /* Keep name="value" as one text; both then point into it. */
 struct slice rule_keep_pair(struct arena *a, struct slice *name, struct slice *value);
 void *rule_keep(struct arena *a, const void *v, size_t n, size_t size);
+
+/* Text of the open element with its blanks folded, and the addresses of its <see>; hrefs NULL: none may stand there. */
+int rule_load_text(struct rule_loading *l, const char *element, struct slice *out, struct slice *hrefs, unsigned *nhrefs, struct err *e);
+
+int rule_load_fix(struct rule_loading *l, struct fix *f, struct err *e);
+int rule_load_example(struct rule_loading *l, struct example *x, enum example_kind kind, const char *element, struct err *e);
 
 int rule_load_tests(struct rule_loading *l, const struct table *t, const char *const *except, const struct test **out, unsigned *n,
                     struct err *e);
