@@ -40,9 +40,11 @@ struct test {
     unsigned column;
     const struct slice *values;
     unsigned nvalues;
-    int64_t number;
-    struct release release;
-    bool wanted;          /* of TEST_ABSENT */
+    union {
+        int64_t number;         /* of TEST_ABOVE, TEST_BELOW */
+        struct release release; /* of TEST_FROM, TEST_BEFORE, TEST_COVERS; major 0 when the column is no release */
+        bool wanted;            /* of TEST_ABSENT */
+    };
     struct slice written; /* name="value" as the rule has it */
 };
 
@@ -68,24 +70,21 @@ enum cond_kind {
     COND_COMPARE,
 };
 
+/* Ordered so that it stays small: a hundred thousand rules have half a million of them. */
 struct cond {
-    enum cond_kind kind;
+    enum cond_kind kind : 8;
+    enum scope scope : 8;     /* COND_ROW */
+    enum test_op op : 8;      /* COND_COMPARE */
+    unsigned nsteps : 8;
     uint32_t line;
+    unsigned table;           /* COND_ROW */
+    unsigned column;          /* COND_SAME: of the child's table; of a compared cell */
+    unsigned nkids, ntests;
     const struct cond **kids;
-    unsigned nkids;
-    /* COND_ROW */
-    unsigned table;
-    enum scope scope;
-    struct step steps[SCHEMA_MAX_STEPS];
-    unsigned nsteps;
-    const struct test *tests;
-    unsigned ntests;
-    /* COND_COUNT: number of rows that pass; -1 is no bound. COND_SAME: column of the child's table */
-    int64_t below, above;
-    unsigned column;
-    /* COND_COMPARE: two cells of the subject or of a row it leads to */
-    const struct cond *left, *right;
-    enum test_op op;
+    const struct test *tests; /* COND_ROW */
+    const struct step *steps; /* COND_ROW of SCOPE_RELATED */
+    int64_t below, above;     /* COND_COUNT: number of rows that pass; -1 is no bound */
+    const struct cond *left, *right; /* COND_COMPARE: two cells of the subject or of a row it leads to */
 };
 
 /* What evaluation looked at, in order: for evidence and for "explain". */

@@ -178,7 +178,8 @@ static bool is_row(void *ctx, const struct row *r)
 /* Does a guard that holds for row g concern a finding on row s: the same row, a row it leads to, or the whole host. */
 static enum tri concerns(const struct match_ctx *m, const struct row *g, const struct row *s)
 {
-    struct cond c = {.kind = COND_ROW, .table = g->table, .scope = SCOPE_RELATED};
+    struct step steps[SCHEMA_MAX_STEPS];
+    struct cond c = {.kind = COND_ROW, .table = g->table, .scope = SCOPE_RELATED, .steps = steps};
     struct reach x = {.wanted = g};
     const char *why;
     bool closed;
@@ -188,10 +189,10 @@ static enum tri concerns(const struct match_ctx *m, const struct row *g, const s
         return g == s ? TRI_TRUE : TRI_FALSE;
     if (m->facts->schema->tables[g->table].single)
         return TRI_TRUE;
-    n = schema_relate(m->facts->schema, (int)s->table, (int)g->table, c.steps);
+    n = schema_relate(m->facts->schema, (int)s->table, (int)g->table, steps);
     if (n < 0)
         return TRI_TRUE;
-    c.nsteps = (unsigned)n;
+    c.nsteps = (unsigned)n & 0xff;
     cond_rows(m->facts, &c, s, is_row, &x, &closed, &why);
     return x.hit ? TRI_TRUE : closed ? TRI_FALSE : TRI_UNKNOWN;
 }

@@ -227,9 +227,13 @@ static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
 {
     static const char *const known[] = {"id", "subject", "topic", "severity", "status", "reviewed", "supersedes", "restrains", NULL};
     static const char *const states[] = {"draft", "stable", "retired", NULL};
-    struct slice subject = rule_attr(l, "subject"), severity = rule_attr(l, "severity"), status = rule_attr(l, "status");
-    int t = schema_table(l->schema, subject), s = 0;
+    struct slice subject = nothing, severity = nothing, status = nothing;
+    int t, s = 0;
 
+    (void)xml_attr(l->x, "subject", &subject);
+    (void)xml_attr(l->x, "severity", &severity);
+    (void)xml_attr(l->x, "status", &status);
+    t = schema_table(l->schema, subject);
     if (rule_only(l, "rule", known, e) < 0)
         return e->code;
     r->id = rule_attr(l, "id");

@@ -96,9 +96,9 @@ static int load_values(struct rule_loading *l, const struct table *t, struct tes
 
     while (slice_next_word(&rest, seps, &w))
         n++;
-    v = arena_array(l->a, n + 1, sizeof *v);
-    if (!v || n == 0)
-        return rule_fail(l, e, nothing, SLICE_FMT " wants a value", SLICE_ARG(c->name));
+    v = n ? arena_array(l->a, n, sizeof *v) : NULL;
+    if (!v)
+        return n ? rule_full(l, e) : rule_fail(l, e, nothing, SLICE_FMT " wants a value", SLICE_ARG(c->name));
     rest = value;
     while (slice_next_word(&rest, seps, &w)) {
         if (check_word(l, t, c, slice_trim(w), e) < 0)
@@ -205,7 +205,8 @@ struct cond *rule_new_cond(struct rule_loading *l, enum cond_kind kind)
     return c;
 }
 
-static int relate(struct rule_loading *l, unsigned to, struct step steps[SCHEMA_MAX_STEPS])
+/* The way from the subject to a table: number of steps, -1 when there is none. */
+static int relate(struct rule_loading *l, unsigned to, const struct step **steps)
 {
     struct rule_path **of = &l->paths[l->rule->subject], *path;
 
@@ -218,7 +219,7 @@ static int relate(struct rule_loading *l, unsigned to, struct step steps[SCHEMA_
         path->n = schema_relate(l->schema, (int)l->rule->subject, (int)to, path->steps);
         path->known = true;
     }
-    memcpy(steps, path->steps, sizeof path->steps);
+    *steps = path->steps;
     return path->n;
 }
 
@@ -240,15 +241,15 @@ static void find_scope(struct rule_loading *l, struct cond *c)
         c->scope = SCOPE_SELF;
         return;
     }
-    n = relate(l, c->table, c->steps);
+    n = relate(l, c->table, &c->steps);
     c->scope = n < 0 ? SCOPE_ALL : SCOPE_RELATED;
-    c->nsteps = n < 0 ? 0 : (unsigned)n;
+    c->nsteps = n < 0 ? 0 : (unsigned)n & 0xff;
 }
 
 /* An element that names a table. all: rows other than the subject are meant even in its own table (inside a quantifier). */
 static struct cond *load_element(struct rule_loading *l, bool all, struct err *e)
 {
-    struct slice name = arena_dup(l->a, slice_of(xml_name(l->x)));
+    struct slice name = slice_of(xml_name(l->x));
     int t = schema_table(l->schema, name);
     struct cond *c = rule_new_cond(l, COND_ROW);
 
@@ -264,7 +265,7 @@ static struct cond *load_element(struct rule_loading *l, bool all, struct err *e
     find_scope(l, c);
     if (all && c->scope == SCOPE_SELF)
         c->scope = SCOPE_ALL;
-    return rule_no_children(l, name.p, e) < 0 ? NULL : c;
+    return rule_no_children(l, l->schema->tables[t].name.p, e) < 0 ? NULL : c;
 }
 
 static struct cond *load_cell(struct rule_loading *l, struct slice text, struct err *e)
@@ -386,12 +387,12 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
 static int load_group(struct rule_loading *l, const char *element, struct cond *self, const struct cond **out, struct err *e)
 {
     const struct cond *parts[RULE_MAX_KIDS];
-    struct cond *all = rule_new_cond(l, COND_ALL);
+    uint32_t line = xml_line(l->x);
+    struct cond *all;
     enum xml_event ev;
     unsigned n = 0;
 
-    if (!all)
-        return rule_full(l, e);
+    *out = NULL;
     if (self && self->ntests)
         parts[n++] = self;
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
@@ -430,10 +431,17 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
             parts[n++] = c;
         }
     }
-    all->kids = rule_keep(l->a, parts, n, sizeof *parts);
+    if (n <= 1) {
+        *out = n ? parts[0] : NULL;
+        return 0;
+    }
+    all = rule_new_cond(l, COND_ALL);
+    if (!all || !(all->kids = rule_keep(l->a, parts, n, sizeof *parts)))
+        return rule_full(l, e);
+    all->line = line;
     all->nkids = n;
-    *out = n ? all : NULL;
-    return all->kids ? 0 : rule_full(l, e);
+    *out = all;
+    return 0;
 }
 
 /* bad, good: attributes are tests on the subject row, children as in when. */

@@ -72,7 +72,7 @@ static bool indexable(const struct ruleset *rs, const struct cond *scope, const 
 static bool same_place(const struct cond *a, const struct cond *b)
 {
     return a->table == b->table && a->scope == b->scope && a->nsteps == b->nsteps &&
-           memcmp(a->steps, b->steps, a->nsteps * sizeof *a->steps) == 0;
+           (a->nsteps == 0 || memcmp(a->steps, b->steps, a->nsteps * sizeof *a->steps) == 0);
 }
 
 /* --- what must hold for a rule to match --- */
