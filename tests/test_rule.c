@@ -364,6 +364,22 @@ static void references_between_rules_must_lead_somewhere(void **state)
     }
 }
 
+static void a_title_is_a_line(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int longer = 0; longer < 2; longer++) {
+        char *title = arena_alloc(f->w.a, 202);
+
+        memset(title, 't', 200 + (size_t)longer);
+        f->w.rs.rules = (struct rules){0};
+        assert_int_equal(world_load(&f->w, arena_printf(f->w.a, "<rules format='1'>" "<rule id='the-rule' subject='adapter' severity='note' status='stable' "
+                                                        "reviewed='2026-11-30'><title>%s</title>" BAD RULE_WHY RULE_EXAMPLES "</rule></rules>", title)) < 0,
+                         longer);
+    }
+    assert_non_null(strstr(f->w.e.msg, "longer than 200 characters"));
+}
+
 static void no_rule_takes_itself_back(void **state)
 {
 #define NAMED(id, more) RULE(id, "adapter", more, "<bad driver='x'/>")
@@ -463,6 +479,7 @@ int main(void)
         T(a_rule_of_a_later_file_replaces_the_earlier_one_whole),
         T(several_requires_must_all_hold),
         T(references_between_rules_must_lead_somewhere),
+        T(a_title_is_a_line),
         T(no_rule_takes_itself_back),
         T(no_room_is_an_error_and_no_crash),
         T(the_schema_of_this_checkout_is_what_is_generated),

@@ -7,6 +7,7 @@
 #include "core/rule_load.h"
 
 #define MAX_RULES 200000u
+#define MAX_TITLE 200u
 
 static const char *const severities[] = {"note", "warning", "critical"};
 
@@ -366,6 +367,9 @@ static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, s
         matches |= p->examples[i].kind == EXAMPLE_MATCHES;
         ignores |= p->examples[i].kind == EXAMPLE_IGNORES;
     }
+    if (r->title.n > MAX_TITLE)
+        return rule_fail(l, e, nothing, "the title of \"" SLICE_FMT "\" is longer than %u characters; say the rest in <why>", SLICE_ARG(r->id),
+                         MAX_TITLE);
     if (r->title.n == 0)
         return rule_fail(l, e, nothing, "rule \"" SLICE_FMT "\" wants a <title>", SLICE_ARG(r->id));
     if (r->why.n == 0 || p->nhrefs == 0)

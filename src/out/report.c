@@ -375,6 +375,7 @@ static void damages(struct report *r)
     for (size_t i = 1; i < f->nsources; i++) {
         const struct source *s = &f->sources[i];
         void *v = r->damaged;
+        const char *text;
         bool mended = false;
 
         if (s->state == SOURCE_MISSING) { /* count questions, not the ways and hosts they could be asked by */
@@ -386,12 +387,16 @@ static void damages(struct report *r)
             continue;
         for (size_t k = 1; k < f->nsources && !mended; k++)
             mended = better(&f->sources[k], s);
+        if (mended)
+            continue;
+        text = arena_printf(r->m->arena, SLICE_FMT "%s" SLICE_FMT "%s: %s", SLICE_ARG(s->ask), s->where.n ? " (" : "", SLICE_ARG(s->where),
+                            s->where.n ? ")" : "", s->why ? s->why : "not readable");
+        for (size_t k = 0; k < r->ndamaged && !mended; k++) /* several probes read one answer */
+            mended = strcmp(r->damaged[k], text) == 0;
         if (mended || arena_grow(r->m->arena, &v, r->ndamaged, &r->damaged_cap, sizeof *r->damaged, MAX_DAMAGED) < 0)
             continue;
         r->damaged = v;
-        r->damaged[r->ndamaged++] =
-            arena_printf(r->m->arena, SLICE_FMT "%s" SLICE_FMT "%s: %s", SLICE_ARG(s->ask), s->where.n ? " (" : "", SLICE_ARG(s->where),
-                         s->where.n ? ")" : "", s->why ? s->why : "not readable");
+        r->damaged[r->ndamaged++] = text;
     }
 }
 
