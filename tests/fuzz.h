@@ -117,24 +117,25 @@ static inline void fuzz_check_same(const struct decoded *a, const struct decoded
     }
 }
 
-/* Decode, decode again, and decode with an arena that fails at some allocation. */
+/* Decode as probes do, decode again, and decode with an arena that fails at some allocation. */
 static inline void fuzz_decode(decode_fn *run, const struct decode_opt *o, const uint8_t *data, size_t size)
 {
     FUZZ_ARENA(first, 64u << 20);
     FUZZ_ARENA(second, 64u << 20);
     FUZZ_ARENA(failing, 64u << 20);
+    const struct decoder decoder = {"fuzz", "", run};
     struct slice in = fuzz_slice(data, size);
     struct decoded a = {0}, b = {0}, c = {0};
-    int rc = run(in, o, first, &a);
+    int rc = decode_answer(&decoder, in, o, first, &a);
 
     FUZZ_CHECK(rc == 0 || rc == VF_ELIMIT);
-    FUZZ_CHECK(run(in, o, second, &b) == rc);
+    FUZZ_CHECK(decode_answer(&decoder, in, o, second, &b) == rc);
     if (rc == 0) {
         fuzz_check_decoded(&a, o);
         fuzz_check_same(&a, &b);
     }
     arena_fail_at(failing, 1 + size % 37);
-    rc = run(in, o, failing, &c);
+    rc = decode_answer(&decoder, in, o, failing, &c);
     FUZZ_CHECK(rc == 0 || rc == VF_ELIMIT);
     if (rc == 0)
         fuzz_check_decoded(&c, o);

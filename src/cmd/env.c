@@ -196,6 +196,18 @@ struct rule_loading_env {
     struct ruleset *rs;
 };
 
+/* As a person would name the file: from the current folder, where it lies below that. */
+static const char *shown_path(const char *path)
+{
+    char here[PATH_MAX];
+    size_t n;
+
+    if (!getcwd(here, sizeof here))
+        return path;
+    n = strlen(here);
+    return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
 static int load_rules(void *ctx, const char *path, struct err *e)
 {
     struct rule_loading_env *l = ctx;
@@ -203,7 +215,7 @@ static int load_rules(void *ctx, const char *path, struct err *e)
 
     if (fsx_read(path, MAX_RULES, l->v->arena, &bytes, NULL, e) < 0)
         return e->code;
-    return rules_load(&l->rs->rules, bytes, path, &l->v->schema, l->v->arena, e);
+    return rules_load(&l->rs->rules, bytes, shown_path(path), &l->v->schema, l->v->arena, e);
 }
 
 int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e)
