@@ -286,10 +286,11 @@ static bool is_cut(struct slice in, const struct decode_opt *o, const struct dec
 /* The text ends where a line of that many characters ends, perhaps in blanks. */
 static bool ends_at(struct slice in, struct slice text, unsigned chars)
 {
-    const char *end = text.p + text.n, *start = text.p;
+    const char *end, *start = text.p;
 
-    if (text.n == 0 || text.p < in.p || end > in.p + in.n)
+    if (text.n == 0 || text.p < in.p || text.p + text.n > in.p + in.n)
         return false;
+    end = text.p + text.n;
     while (end < in.p + in.n && *end == ' ')
         end++;
     if (end < in.p + in.n && *end != '\n' && *end != '\r')

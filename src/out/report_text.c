@@ -247,7 +247,7 @@ static void fix(const struct printing *p, const struct report_fix *x, unsigned n
     for (size_t i = 0; i < x->check.nnotes; i++)
         line(p, "", "- %s", x->check.notes[i]);
     for (unsigned i = 0; i < x->fix->nthen; i++)
-        line(p, i ? "" : "afterwards", SLICE_FMT " must be so", SLICE_ARG(x->fix->then[i].written));
+        line(p, i ? "" : "afterwards", "it must show " SLICE_FMT, SLICE_ARG(x->fix->then[i].written));
     for (size_t i = 0; i < x->check.ncommands; i++)
         if (x->check.undo[i])
             line(p, i ? "" : "undo", "%s", x->check.undo[i]);
