@@ -46,6 +46,8 @@ static void the_release_follows_only_from_facts_that_agree(void **state)
         {"esxi|version=6.5.0|build=5500000\n", "6.5", NULL},   /* in no table, between two that are */
         {"esxi|version=6.5.0|build=99999999\n", NULL, "update level"}, /* beyond the table */
         {"esxi|version=6.5.0|build=99999999|update=3\n", "6.5u3", NULL},
+        {"esxi|version=6.5.0|build=99999999|update=0\n", NULL, "contradicts update 0"},
+        {"esxi|version=7.0.2|build=19290878|update=2\n", "7.0u2", NULL}, /* 7.0 U2e, later than U3 */
         {"esxi|version=6.5.0\n", NULL, "update level"},
         {"esxi|build=5969303\n", NULL, "version"},
     };
@@ -94,10 +96,13 @@ static void every_kind_of_pending_change_is_seen(void **state)
         {QUIET "!module partial\nmodule a|loaded=yes|enabled=yes\n", '?'},
         {"esxi|staged-profile=ESXi-6.5.0-x\n", 'y'},
         {"esxi|staged-profile=?\n", '?'},
-        {QUIET "vib a|version=1-1\nstaged-vib a|version=1-1\n", 'n'},
+        {QUIET "vib a|version=1-1\nstaged-vib a|version=1-1\n", 'y'}, /* nothing is listed unless an image is staged */
         {QUIET "vib a|version=1-1\nstaged-vib a|version=1-2\n", 'y'},
         {QUIET "vib a|version=1-1\nstaged-vib b|version=1-1\n", 'y'},
-        {QUIET "!vib partial\nstaged-vib b|version=1-1\n", 'n'}, /* b may be installed */
+        {QUIET "bootbank /altbootbank|state=1|updated=4\n", 'y'},
+        {QUIET "bootbank /altbootbank|state=0|updated=4\n", '?'},
+        {QUIET "esxi|build=4564106\nbootbank /bootbank|state=0|build=6.5.0-0.0.4564106\nbootbank /altbootbank|state=3\n", 'n'},
+        {QUIET "esxi|build=4564106\nbootbank /bootbank|state=0|build=7.0.3-0.0.19193900\nbootbank /altbootbank|state=3\n", '?'},
         {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=0|updated=2\n", 'n'},
         {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=0|updated=4\n", 'y'},
         {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=1|updated=4\n", 'y'},
@@ -132,6 +137,30 @@ static void the_boot_device_is_absent_only_where_nothing_was_booted_from(void **
             fail_msg("%s: not %d", t[i].lines, t[i].device);
 }
 
+static void a_device_without_a_path_leaves_open_what_hangs_on_an_adapter(void **state)
+{
+    struct world *w = *state;
+    const char *lines = "adapter vmhba0|driver=a\ndevice naa.1|\ndevice naa.2|\npath p1|adapter=vmhba0|device=naa.1|state=active\n";
+
+    (void)derived(w, lines, "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "adapter", "vmhba0"), "devices")->state, VS_UNKNOWN);
+    assert_non_null(strstr(facts_cell(w->f, world_find(w, "adapter", "vmhba0"), "machines")->why, "no path to it"));
+    (void)derived(w, arena_printf(w->a, "%spath p2|adapter=vmhba0|device=naa.2|state=active\n", lines), "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "adapter", "vmhba0"), "devices")->nlist, 2);
+}
+
+static void a_map_file_that_was_cut_proves_no_lack_of_drivers(void **state)
+{
+    struct world *w = *state;
+    const char *lines = "pci 0000:00:1f.2|vendor=8086|device=8c02|module=vmw_ahci\nmodule vmw_ahci|enabled=yes\n";
+
+    (void)derived(w, lines, "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "pci", "0000:00:1f.2"), "candidates")->state, VS_ABSENT);
+    (void)derived(w, arena_printf(w->a, "!driver-map partial\n%s", lines), "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "pci", "0000:00:1f.2"), "candidates")->state, VS_UNKNOWN);
+    assert_int_equal(facts_cell(w->f, world_find(w, "pci", "0000:00:1f.2"), "fallback")->state, VS_UNKNOWN);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -139,6 +168,8 @@ int main(void)
         T(the_release_follows_only_from_facts_that_agree),
         T(a_disputed_cell_leaves_the_release_unknown),
         T(every_kind_of_pending_change_is_seen),
+        T(a_device_without_a_path_leaves_open_what_hangs_on_an_adapter),
+        T(a_map_file_that_was_cut_proves_no_lack_of_drivers),
         T(the_boot_device_is_absent_only_where_nothing_was_booted_from),
     };
 

@@ -101,6 +101,13 @@ static const char *contradiction(struct facts *f, const struct derive_env *env, 
     if (b && b->name.update >= 0 && host->update >= 0 && b->name.update != host->update)
         return arena_printf(f->arena, "build %llu is " SLICE_FMT ", which contradicts update %d", (unsigned long long)b->number,
                             SLICE_ARG(b->title), host->update);
+    for (size_t i = 0; i < env->builds->n && host->major < 7 && host->update >= 0 && !b; i++) { /* from 7.0 on updates are patched side by side */
+        const struct release *later = &env->builds->v[i].name;
+
+        if (later->major == host->major && later->minor == host->minor && later->update > host->update && host->build >= later->build)
+            return arena_printf(f->arena, "build %llu is as late as " SLICE_FMT ", which contradicts update %d", (unsigned long long)host->build,
+                                SLICE_ARG(env->builds->v[i].title), host->update);
+    }
     edge.build = builds_first(env->builds, &edge);
     if (host->build && edge.build && host->build < edge.build)
         return arena_printf(f->arena, "build %llu is older than the first one of %d.%d", (unsigned long long)host->build, host->major, host->minor);
@@ -280,45 +287,43 @@ static struct value boot_device(struct facts *f)
                                      : derive_unknown(f, "no device is marked as boot device, and the boot file system is not known", booted);
 }
 
-/* The other boot bank is the newer one and may boot: an update was installed there, or the two were swapped. NULL when not so. */
-static const struct value *bank_pending(const struct facts *f)
+/*
+ * The other boot bank boots next: an update was installed there, or the two were swapped. NULL when not so; *open then says what does not fit
+ * or is not known of the banks. bootstate: 0 good, 1 just installed; 2 failed and 3 empty do not boot.
+ */
+static const struct value *bank_pending(struct facts *f, const char **open)
 {
     unsigned table = facts_table_index(f, "bootbank");
     const struct row *now = facts_find(f, table, SLICE_LIT("/bootbank")), *other = facts_find(f, table, SLICE_LIT("/altbootbank"));
     const struct value *a = facts_cell(f, now, "updated"), *b = facts_cell(f, other, "updated"), *state = facts_cell(f, other, "state");
 
+    const struct value *build = facts_cell(f, now, "build"), *running = facts_cell(f, facts_single(f, "esxi"), "build");
+
+    *open = NULL;
+    if (state->state == VS_KNOWN && state->i == 1)
+        return state;
+    if ((now != NULL) != (other != NULL))
+        *open = "only one of the two boot banks was read";
+    if (build->state == VS_KNOWN && running->state == VS_KNOWN &&
+        !slice_ends(build->s, arena_printf(f->arena, ".%lld", (long long)running->i)))
+        *open = arena_printf(f->arena, "the boot bank holds " SLICE_FMT ", and build %lld runs", SLICE_ARG(build->s), (long long)running->i);
     if (a->state != VS_KNOWN || b->state != VS_KNOWN || b->i <= a->i || state->state != VS_KNOWN)
         return NULL;
-    return state->i == 0 || state->i == 1 ? b : NULL; /* 0 good, 1 just installed; 2 failed and 3 empty do not boot */
-}
-
-/* A VIB of the staged image that the running one lacks or has in another version. NULL when there is none. */
-static const struct value *vib_pending(const struct facts *f)
-{
-    const struct row *s;
-
-    for (size_t i = 0; (s = derive_row(f, "staged-vib", i)); i++) {
-        const struct value *next = facts_cell(f, s, "version");
-        const struct row *v = facts_find(f, facts_table_index(f, "vib"), s->key);
-
-        if (next->state == VS_KNOWN && (v ? facts_cell(f, v, "version")->state == VS_KNOWN && !slice_eq(facts_cell(f, v, "version")->s, next->s)
-                                          : facts_table(f, facts_table_index(f, "vib"), NULL) == TS_COMPLETE))
-            return next;
-    }
-    return NULL;
+    return state->i == 0 ? b : NULL;
 }
 
 static struct value reboot_pending(struct facts *f)
 {
-    const struct value *staged = facts_cell(f, facts_single(f, "esxi"), "staged-profile"), *vib = vib_pending(f), *bank = bank_pending(f);
-    const struct value *open = NULL;
-    const struct row *m;
-    const char *why;
+    const struct value *staged = facts_cell(f, facts_single(f, "esxi"), "staged-profile"), *bank, *open = NULL;
+    const struct row *m, *vib = derive_row(f, "staged-vib", 0); /* the command lists nothing unless an image is staged */
+    const char *why, *banks;
+
+    bank = bank_pending(f, &banks);
 
     if (staged->state == VS_KNOWN)
         return derive_from(value_bool(true), staged);
     if (vib || bank)
-        return derive_from(value_bool(true), vib ? vib : bank);
+        return derive_from(value_bool(true), vib ? facts_cell(f, vib, "name") : bank);
     if (staged->state == VS_UNKNOWN)
         open = staged;
     for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
@@ -331,7 +336,7 @@ static struct value reboot_pending(struct facts *f)
     }
     if (facts_table(f, facts_table_index(f, "module"), &why) != TS_COMPLETE)
         return value_unknown(arena_printf(f->arena, "module list: %s", why));
-    return open ? derive_unknown(f, "staged image or a module", open) : value_bool(false);
+    return open ? derive_unknown(f, "staged image or a module", open) : banks ? value_unknown(banks) : value_bool(false);
 }
 
 void derive_host(struct facts *f, const struct derive_env *env)

@@ -223,12 +223,29 @@ static struct value transport_of(struct facts *f, const struct row *a)
     return value_unknown("neither its UID nor a path tells");
 }
 
-static void reach(struct facts *f, const struct row *a)
+/* A device that no path leads to, though the path list is whole: the two lists do not fit, and who hangs on what is not known. */
+static const char *unreached(struct facts *f)
+{
+    const struct row *d;
+
+    for (size_t i = 0; complete(f, "path") && (d = derive_row(f, "device", i)); i++)
+        if (facts_cell(f, d, "paths")->state == VS_KNOWN && facts_cell(f, d, "paths")->i == 0)
+            return arena_printf(f->arena, "the device list has " SLICE_FMT ", the path list has no path to it", SLICE_ARG(d->key));
+    return NULL;
+}
+
+static void reach(struct facts *f, const struct row *a, const char *unfit)
 {
     struct texts devices = {0}, stores = {0}, machines = {0};
     const struct row *x;
     bool open = false;
 
+    if (unfit) {
+        derive_set(f, a, "devices", value_unknown(unfit));
+        derive_set(f, a, "datastores", value_unknown(unfit));
+        derive_set(f, a, "machines", value_unknown(unfit));
+        return;
+    }
     for (size_t i = 0; (x = derive_row(f, "path", i)); i++)
         if (names(facts_cell(f, x, "adapter"), a->key) && facts_cell(f, x, "device")->state == VS_KNOWN)
             texts_add(&devices, facts_cell(f, x, "device")->s, f->arena);
@@ -257,6 +274,7 @@ static void reach(struct facts *f, const struct row *a)
 
 static void derive_adapters(struct facts *f)
 {
+    const char *unfit = unreached(f);
     const struct row *a, *o;
 
     for (size_t i = 0; (a = derive_row(f, "adapter", i)); i++) {
@@ -271,7 +289,7 @@ static void derive_adapters(struct facts *f)
                                   : pci->state == VS_ABSENT ? value_absent()
                                                             : derive_unknown(f, "PCI function", pci));
         count_paths(f, a, "adapter");
-        reach(f, a);
+        reach(f, a, unfit);
     }
 }
 

@@ -261,7 +261,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
         for (unsigned k = 0; k < ACTION_MAX_ARGS && a->args[k].name; k++)
             values[k] = argument(m, f, a, k, fix->actions[i].values[k], out);
         if (strcmp(a->name, "module-disable") == 0)
-            gate_module_disable(m, fix, values[0], out);
+            gate_module_disable(m, fix, f->row, values[0], out);
         if (strcmp(a->name, "setting-set") == 0)
             gate_setting(m, values[0], values[1], out);
         if (strcmp(a->name, "kernel-setting-set") == 0)

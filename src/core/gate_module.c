@@ -83,8 +83,27 @@ static void check_shims(const struct match_ctx *m, const struct row *driver, str
         check_shim(m, driver, "libata", false, c); /* libata_92; libata_9_2_0_0 and kin in 5.x */
 }
 
+/* Does the fix say who must drive the subject afterwards, and is it somebody else. */
+static bool not_wanted(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice driver)
+{
+    const struct table *t = &m->facts->schema->tables[subject->table];
+
+    for (unsigned i = 0; i < fix->nthen; i++) {
+        const struct test *x = &fix->then[i];
+        bool wanted = false;
+
+        if (x->op != TEST_IS || !slice_eqz(t->columns[x->column].name, "driver"))
+            continue;
+        for (unsigned k = 0; k < x->nvalues; k++)
+            wanted |= slice_glob(x->values[k], driver);
+        if (!wanted)
+            return true;
+    }
+    return false;
+}
+
 /* A driver was found that would take the function: is that good. */
-static void check_taker(const struct match_ctx *m, struct slice module, const struct row *pci, struct slice user, const struct row *other,
+static void check_taker(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci, struct slice user, const struct row *other,
                         struct fix_check *c)
 {
     const struct value *id = gate_cell(m, pci, "id"), *class = gate_cell(m, pci, "class");
@@ -95,13 +114,16 @@ static void check_taker(const struct match_ctx *m, struct slice module, const st
     else if (firmware_raid(id, class, module, other->key))
         gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is a RAID function: under " SLICE_FMT " an array would appear as single disks",
                    SLICE_ARG(user), SLICE_ARG(id->s), SLICE_ARG(other->key));
+    if (not_wanted(m, fix, subject, other->key))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " would claim " SLICE_FMT " (" SLICE_FMT "), which is not the driver that this fix is to lead to",
+                   SLICE_ARG(other->key), SLICE_ARG(user), SLICE_ARG(pci->key));
     check_shims(m, other, c);
     gate_warn(c, SLICE_FMT " would then claim " SLICE_FMT " (" SLICE_FMT "): its map file lists the device", SLICE_ARG(other->key),
               SLICE_ARG(user), SLICE_ARG(pci->key));
 }
 
 /* Who takes one PCI function when its module is disabled. */
-static void check_fallback(const struct match_ctx *m, const struct fix *fix, struct slice module, const struct row *pci, struct slice user,
+static void check_fallback(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci, struct slice user,
                            struct fix_check *c)
 {
     const struct value *list = gate_cell(m, pci, "candidates");
@@ -132,7 +154,7 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, str
         if (!other)
             continue;
         if (acts_on(fix, "module-enable", other->key) || known_bool(enabled, true)) {
-            check_taker(m, module, pci, user, other, c);
+            check_taker(m, fix, subject, module, pci, user, other, c);
             return;
         }
         open = enabled->state == VS_KNOWN ? open : enabled;
@@ -140,6 +162,9 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, str
     if (open)
         gate_block(c, GATE_UNKNOWN, "whether another driver may load for " SLICE_FMT " (" SLICE_FMT ") is not known: %s", SLICE_ARG(user),
                    SLICE_ARG(pci->key), open->why ? open->why : "not asked");
+    else if (!gate_complete(m, "driver-map", &why))
+        gate_block(c, GATE_UNKNOWN, "whether another driver lists " SLICE_FMT " (" SLICE_FMT ") is not known, map files: %s", SLICE_ARG(user),
+                   SLICE_ARG(pci->key), why);
     else
         gate_block(c, GATE_REFUSED, "no other driver that this host has and may load lists " SLICE_FMT " (" SLICE_FMT
                    "): it would be left without one%s", SLICE_ARG(user), SLICE_ARG(pci->key),
@@ -157,8 +182,16 @@ static bool whole_chain(const struct match_ctx *m)
     return true;
 }
 
+static bool lists_module(const struct value *candidates, struct slice module)
+{
+    for (size_t i = 0; candidates->state == VS_KNOWN && i < candidates->nlist; i++)
+        if (slice_eq(candidates->list[i], module))
+            return true;
+    return false;
+}
+
 /* One adapter or NIC that the module drives. */
-static void check_user(const struct match_ctx *m, const struct fix *fix, struct slice module, const struct row *r, struct fix_check *c)
+static void check_user(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *r, struct fix_check *c)
 {
     const struct value *pci = gate_cell(m, r, "pci"), *machines, *boots;
     const struct row *function;
@@ -175,7 +208,11 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, struct 
               pci->why ? pci->why : why ? why : "it is not in the PCI list");
         return;
     }
-    check_fallback(m, fix, module, function, r->key, c);
+    if (gate_cell(m, function, "module")->state == VS_KNOWN && !slice_eq(gate_cell(m, function, "module")->s, module) &&
+        lists_module(gate_cell(m, function, "candidates"), module))
+        gate_block(c, GATE_UNKNOWN, "the PCI list says that " SLICE_FMT " drives " SLICE_FMT ", its own list says " SLICE_FMT,
+                   SLICE_ARG(gate_cell(m, function, "module")->s), SLICE_ARG(r->key), SLICE_ARG(module));
+    check_fallback(m, fix, subject, module, function, r->key, c);
     if (r->table != facts_table_index(m->facts, "adapter"))
         return;
     boots = gate_cell(m, r, "boots");
@@ -236,16 +273,8 @@ static const struct row *user_of(const struct match_ctx *m, const struct row *pc
     return NULL;
 }
 
-static bool lists_module(const struct value *candidates, struct slice module)
-{
-    for (size_t i = 0; candidates->state == VS_KNOWN && i < candidates->nlist; i++)
-        if (slice_eq(candidates->list[i], module))
-            return true;
-    return false;
-}
-
 /* Functions that are no adapter and no NIC (USB controllers, GPUs), or ought to be one and are in neither list. Returns whether it is driven. */
-static bool check_function(const struct match_ctx *m, const struct fix *fix, struct slice module, const struct row *pci, struct fix_check *c)
+static bool check_function(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci, struct fix_check *c)
 {
     const struct value *owner = gate_cell(m, pci, "module"), *alias = gate_cell(m, pci, "alias");
 
@@ -259,7 +288,7 @@ static bool check_function(const struct match_ctx *m, const struct fix *fix, str
     if (alias->state == VS_KNOWN && (slice_starts(alias->s, "vmhba") || slice_starts(alias->s, "vmnic")))
         gate_block(c, GATE_UNKNOWN, SLICE_FMT " drives " SLICE_FMT " (" SLICE_FMT "), which is not in the list of adapters or NICs: what hangs"
                    " on it is not known", SLICE_ARG(module), SLICE_ARG(alias->s), SLICE_ARG(pci->key));
-    check_fallback(m, fix, module, pci, pci->key, c);
+    check_fallback(m, fix, subject, module, pci, pci->key, c);
     return true;
 }
 
@@ -280,7 +309,7 @@ static void check_is_driver(const struct match_ctx *m, struct slice module, stru
                    SLICE_ARG(module), why);
 }
 
-void gate_module_disable(const struct match_ctx *m, const struct fix *fix, struct slice module, struct fix_check *c)
+void gate_module_disable(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, struct fix_check *c)
 {
     static const char *const tables[] = {"adapter", "nic", "pci"};
     const struct row *r, *host = facts_single(m->facts, "host");
@@ -295,16 +324,16 @@ void gate_module_disable(const struct match_ctx *m, const struct fix *fix, struc
             const struct value *by = gate_cell(m, r, k == 2 ? "module" : "driver");
 
             if (k == 2) {
-                driver |= check_function(m, fix, module, r, c);
+                driver |= check_function(m, fix, subject, module, r, c);
                 continue;
             }
-            if (by->state == VS_UNKNOWN)
+            if (by->state != VS_KNOWN) /* each has a driver: printed as none, it is as good as not printed */
                 gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
-                           by->why ? by->why : "not asked");
+                           by->state == VS_ABSENT ? "printed as none" : by->why ? by->why : "not asked");
             if (by->state != VS_KNOWN || !slice_eq(by->s, module))
                 continue;
             driver = true;
-            check_user(m, fix, module, r, c);
+            check_user(m, fix, subject, module, r, c);
             if (k == 0)
                 check_boss(m, r, c);
             else

@@ -18,6 +18,6 @@ bool gate_complete(const struct match_ctx *m, const char *table, const char **wh
 /* Has the host this module. */
 void gate_module_known(const struct match_ctx *m, struct slice module, struct fix_check *c);
 /* Will every device of the module have a driver at the next boot. */
-void gate_module_disable(const struct match_ctx *m, const struct fix *fix, struct slice module, struct fix_check *c);
+void gate_module_disable(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, struct fix_check *c);
 
 #endif

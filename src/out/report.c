@@ -358,7 +358,8 @@ static void changes(struct report *r)
 static bool no_damage(const struct source *s)
 {
     return (s->state == SOURCE_REFUSED && s->why && strstr(s->why, "Unknown command or namespace")) ||
-           (s->state == SOURCE_UNUSABLE && s->why && strcmp(s->why, "empty answer") == 0);
+           (s->state == SOURCE_UNUSABLE && s->why && strcmp(s->why, "empty answer") == 0 && !slice_ends(s->where, ".xml") &&
+            !slice_ends(s->where, ".json")); /* these say in words that there is nothing */
 }
 
 /* Another form of the answer, or another way to read it, was better. */
