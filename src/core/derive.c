@@ -94,7 +94,7 @@ static const char *contradiction(struct facts *f, const struct derive_env *env, 
 
     for (unsigned i = 0; i < 3; i++)
         if (read[i]->conflict)
-            return arena_printf(f->arena, "two answers contradict each other about it: %s", read[i]->why);
+            return arena_printf(f->arena, "two answers contradict each other: %s", read[i]->why);
     if (b && (b->name.major != host->major || b->name.minor != host->minor))
         return arena_printf(f->arena, "build %llu is " SLICE_FMT ", which contradicts version " SLICE_FMT, (unsigned long long)b->number,
                             SLICE_ARG(b->title), SLICE_ARG(read[0]->s));

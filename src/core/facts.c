@@ -243,6 +243,18 @@ static bool same_name(struct slice a, struct slice b)
     return slice_ieq(slice_cut(longer, 0, shorter.n), shorter) && (longer.n == shorter.n || (shorter.n && longer.p[shorter.n] == '.'));
 }
 
+/* "ask" (file) says 1, "other" (file) 0 */
+static void dispute(struct facts *f, const struct column *c, struct value *cell, const struct value *v)
+{
+    const struct source *a = &f->sources[cell->source], *b = &f->sources[v->source];
+
+    cell->conflict = true;
+    cell->why = arena_printf(f->arena, SLICE_FMT ": \"" SLICE_FMT "\" (" SLICE_FMT ") says " SLICE_FMT ", \"" SLICE_FMT "\" (" SLICE_FMT
+                             ") says " SLICE_FMT, SLICE_ARG(c->name), SLICE_ARG(a->ask), SLICE_ARG(a->where),
+                             SLICE_ARG(value_text(c, cell, f->arena)), SLICE_ARG(b->ask), SLICE_ARG(b->where),
+                             SLICE_ARG(value_text(c, v, f->arena)));
+}
+
 static void compare_put(struct facts *f, const struct column *c, struct value *cell, const struct value *v)
 {
     bool text = c->type == VT_NAME || c->type == VT_TEXT || c->type == VT_REF;
@@ -253,9 +265,7 @@ static void compare_put(struct facts *f, const struct column *c, struct value *c
         return;
     if ((f->compare->identity_only && !identifies(c)) || value_equal(c, cell, v) || (text && same_name(cell->s, v->s)))
         return;
-    cell->conflict = true;
-    cell->why = arena_printf(f->arena, "\"" SLICE_FMT "\" [" SLICE_FMT "] says " SLICE_FMT, SLICE_ARG(f->sources[v->source].ask),
-                             SLICE_ARG(f->sources[v->source].where), SLICE_ARG(value_text(c, v, f->arena)));
+    dispute(f, c, cell, v);
 }
 
 void facts_put(struct facts *f, struct row *r, unsigned column, struct value v)
@@ -285,9 +295,7 @@ void facts_put(struct facts *f, struct row *r, unsigned column, struct value v)
             cell->line = v.line;
             return;
         }
-        cell->conflict = true;
-        cell->why = arena_printf(f->arena, "\"" SLICE_FMT "\" says " SLICE_FMT, SLICE_ARG(f->sources[v.source].ask),
-                                 SLICE_ARG(value_text(c, &v, f->arena)));
+        dispute(f, c, cell, &v);
         return;
     }
     if (v.state > cell->state || (v.state == cell->state && v.state == VS_UNKNOWN && !cell->why))

@@ -323,16 +323,6 @@ static void list_skipped(void *ctx, const char *rel, bool folder, const char *wh
     f->folder = folder;
 }
 
-static int open_folder(struct opening *op, struct err *e)
-{
-    _cleanup_(free_arena) struct arena *a = arena_new(MAX_LISTING);
-    struct listing l = {.a = a};
-
-    if (fsx_walk_readable(op->path, list_file, list_skipped, &l, e) < 0)
-        return e->code;
-    return make_targets(op, &l, NULL, path_base(slice_of(op->path)).p, e);
-}
-
 /* --- archives --- */
 
 /* Why nothing came of an archive in another. */
@@ -383,6 +373,21 @@ static bool add_broken(struct opening *op, const char *path, const char *why)
     if (t)
         problem(op, t, "", why);
     return t != NULL;
+}
+
+static int open_folder(struct opening *op, struct err *e)
+{
+    _cleanup_(free_arena) struct arena *a = arena_new(MAX_LISTING);
+    struct listing l = {.a = a};
+
+    if (fsx_walk_readable(op->path, list_file, list_skipped, &l, e) < 0)
+        return e->code;
+    if (make_targets(op, &l, NULL, path_base(slice_of(op->path)).p, e) < 0)
+        return e->code;
+    for (size_t i = 0; i < l.n; i++) /* an archive that belongs to none of the hosts is perhaps one more */
+        if (l.v[i].host == NO_HOST && !l.v[i].folder && l.v[i].path && archive_name(path_base(l.v[i].name)))
+            (void)add_broken(op, l.v[i].path, "not opened: an archive beside the folders of hosts is a target of its own; name it");
+    return 0;
 }
 
 static enum archive_want want(void *ctx, const char *path)
