@@ -264,6 +264,24 @@ static uint64_t next_random(uint64_t *s)
     return *s ^= *s << 17;
 }
 
+static void what_a_windows_shell_wrote_says_so(void **state)
+{
+    static const char *const marks[] = {"\xff\xfe" "v", "\xfe\xff" "v"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        for (const struct decoder *d = decoders; d->name; d++) {
+            struct arena *a = arena_new(1u << 20);
+            struct decode_opt o = {.name = "x"};
+            struct decoded out = {0};
+
+            assert_int_equal(decode_answer(d, slice_of(marks[i]), &o, a, &out), 0);
+            assert_int_equal(out.state, DECODE_UNUSABLE);
+            assert_non_null(strstr(out.why, "UTF-16"));
+            arena_free(a);
+        }
+}
+
 static void any_bytes_are_survived_by_every_decoder(void **state)
 {
     static const char *const marks[] = {BOM, NBSP, "\xc2", "\xe2\x80", "\xe2\x80\x8b", "--More--", "&quot;", "> ", "\n>", "```\n", "...\n", "\x1b[0m", "(", "\n",
@@ -306,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_copied_log_does_not_count_as_looked_through),
         cmocka_unit_test(a_log_pasted_twice_is_counted_once_or_not_at_all),
         cmocka_unit_test(an_empty_answer_is_an_empty_list_in_text_alone),
+        cmocka_unit_test(what_a_windows_shell_wrote_says_so),
         cmocka_unit_test(any_bytes_are_survived_by_every_decoder),
     };
 

@@ -100,6 +100,7 @@ static void every_kind_of_pending_change_is_seen(void **state)
         {QUIET "vib a|version=1-1\nstaged-vib a|version=1-2\n", 'y'},
         {QUIET "vib a|version=1-1\nstaged-vib b|version=1-1\n", 'y'},
         {QUIET "bootbank /altbootbank|state=1|updated=4\n", 'y'},
+        {QUIET "bootbank /bootbank|state=3|updated=3\nbootbank /altbootbank|state=3|updated=2\n", '?'},
         {QUIET "bootbank /altbootbank|state=0|updated=4\n", '?'},
         {QUIET "esxi|build=4564106\nbootbank /bootbank|state=0|build=6.5.0-0.0.4564106\nbootbank /altbootbank|state=3\n", 'n'},
         {QUIET "esxi|build=4564106\nbootbank /bootbank|state=0|build=7.0.3-0.0.19193900\nbootbank /altbootbank|state=3\n", '?'},

@@ -298,12 +298,15 @@ static const struct value *bank_pending(struct facts *f, const char **open)
     const struct value *a = facts_cell(f, now, "updated"), *b = facts_cell(f, other, "updated"), *state = facts_cell(f, other, "state");
 
     const struct value *build = facts_cell(f, now, "build"), *running = facts_cell(f, facts_single(f, "esxi"), "build");
+    const struct value *mine = facts_cell(f, now, "state");
 
     *open = NULL;
     if (state->state == VS_KNOWN && state->i == 1)
         return state;
     if ((now != NULL) != (other != NULL))
         *open = "only one of the two boot banks was read";
+    if (mine->state == VS_KNOWN && mine->i != 0)
+        *open = arena_printf(f->arena, "the running boot bank is marked with bootstate %lld", (long long)mine->i);
     if (build->state == VS_KNOWN && running->state == VS_KNOWN &&
         !slice_ends(build->s, arena_printf(f->arena, ".%lld", (long long)running->i)))
         *open = arena_printf(f->arena, "the boot bank holds " SLICE_FMT ", and build %lld runs", SLICE_ARG(build->s), (long long)running->i);

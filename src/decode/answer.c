@@ -425,6 +425,10 @@ int decode_answer(const struct decoder *decoder, struct slice in, const struct d
 {
     int rc;
 
+    if (slice_starts(in, "\xff\xfe") || slice_starts(in, "\xfe\xff")) {
+        *out = (struct decoded){.state = DECODE_UNUSABLE, .form = "text", .why = "UTF-16, as a Windows shell redirects it: save it as UTF-8"};
+        return 0;
+    }
     if (slice_starts(in, "\xef\xbb\xbf")) /* byte order mark */
         in = slice_from(in, 3);
     if (is_quoted(in))
