@@ -44,6 +44,15 @@ static inline bool slice_eq(struct slice a, struct slice b)
     return a.n == b.n && (a.n == 0 || (a.p[0] == b.p[0] && memcmp(a.p, b.p, a.n) == 0)); /* mostly the first byte tells */
 }
 
+/* Is it one of v[0..n). */
+static inline bool slice_among(const struct slice *v, size_t n, struct slice s)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slice_eq(v[i], s))
+            return true;
+    return false;
+}
+
 static inline bool slice_eqz(struct slice a, const char *z)
 {
     for (size_t i = 0; i < a.n; i++) /* mostly the first byte tells */

@@ -146,7 +146,6 @@ static void note(const struct eval *ev, struct step_taken s)
     if (arena_grow(t->arena, &v, t->n, &t->cap, sizeof s, 100000) < 0)
         return;
     t->v = v;
-    s.depth = t->depth;
     t->v[t->n++] = s;
 }
 
@@ -204,6 +203,7 @@ static bool step_on(const struct stepping *s, const struct row *r, unsigned at)
 {
     const struct step *st;
     const struct value *v;
+    const char *why;
 
     if (at == s->c->nsteps)
         return s->fn(s->ctx, r);
@@ -221,12 +221,8 @@ static bool step_on(const struct stepping *s, const struct row *r, unsigned at)
                 return false;
         return true;
     }
-    if (facts_table(s->f, (unsigned)st->table, &(const char *){NULL}) != TS_COMPLETE) {
-        const char *why;
-
-        (void)facts_table(s->f, (unsigned)st->table, &why);
+    if (facts_table(s->f, (unsigned)st->table, &why) != TS_COMPLETE)
         open_end(s, why);
-    }
     for (size_t i = 0; i < facts_count(s->f, (unsigned)st->table); i++) {
         const struct row *o = facts_at(s->f, (unsigned)st->table, i);
         bool hit = false;

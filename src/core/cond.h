@@ -94,7 +94,6 @@ struct step_taken {
     const struct row *row;   /* NULL when there is none */
     const struct value *cell;
     enum tri result;
-    unsigned depth;
     const char *why; /* of unknown */
 };
 
@@ -102,7 +101,6 @@ struct trace {
     struct arena *arena;
     struct step_taken *v;
     size_t n, cap;
-    unsigned depth;
 };
 
 struct eval {

@@ -35,6 +35,15 @@ struct value texts_value(struct texts *t);                        /* list, absen
 bool known_text(const struct value *v, const char *text);
 bool known_bool(const struct value *v, bool wanted);
 
+/*
+ * Were the lists read whole that lead from an adapter to what is behind it: with one link its devices, with two datastores, with BEHIND_MACHINES
+ * the running machines. A list that was cut proves no number.
+ */
+#define BEHIND_DEVICES    1u
+#define BEHIND_DATASTORES 2u
+#define BEHIND_MACHINES   4u
+bool derive_whole_behind(const struct facts *f, unsigned links);
+
 /* VIB that carries a module, by the names of the installed ones; unknown when none or several fit. */
 struct value derive_vib_of(struct facts *f, struct slice module);
 

@@ -10,15 +10,10 @@ static const char *table_why(const struct facts *f, const char *table)
     return why ? why : "incomplete";
 }
 
-static bool complete(const struct facts *f, const char *table)
-{
-    return facts_table(f, facts_table_index(f, table), NULL) == TS_COMPLETE;
-}
-
 /* A list gathered from a table: known when rows were found or the table is complete, else unknown. */
 static struct value gathered(struct facts *f, struct texts *t, const char *table)
 {
-    if (t->n == 0 && !complete(f, table))
+    if (t->n == 0 && !facts_complete(f, table, NULL))
         return value_unknown(arena_printf(f->arena, "%s list: %s", table, table_why(f, table)));
     return texts_value(t);
 }
@@ -56,7 +51,7 @@ static void count_paths(struct facts *f, const struct row *r, const char *by)
         if (tr->state == VS_KNOWN && !known_text(tr, "unknown"))
             transport = *tr;
     }
-    if (!complete(f, "path")) { /* a listing that was cut proves no count, only that dead paths exist */
+    if (!facts_complete(f, "path", NULL)) { /* a listing that was cut proves no count, only that dead paths exist */
         struct value none = value_unknown(arena_printf(f->arena, "path list: %s", table_why(f, "path")));
 
         derive_set(f, r, "dead-paths", none);
@@ -228,7 +223,7 @@ static const char *unreached(struct facts *f)
 {
     const struct row *d;
 
-    for (size_t i = 0; complete(f, "path") && (d = derive_row(f, "device", i)); i++)
+    for (size_t i = 0; facts_complete(f, "path", NULL) && (d = derive_row(f, "device", i)); i++)
         if (facts_cell(f, d, "paths")->state == VS_KNOWN && facts_cell(f, d, "paths")->i == 0)
             return arena_printf(f->arena, "the device list has " SLICE_FMT ", the path list has no path to it", SLICE_ARG(d->key));
     return NULL;
@@ -284,7 +279,7 @@ static void derive_adapters(struct facts *f)
         derive_set(f, a, "transport", transport_of(f, a));
         for (size_t k = 0; pci->state == VS_KNOWN && (o = derive_row(f, "adapter", k)); k++)
             ports += names(facts_cell(f, o, "pci"), pci->s);
-        derive_set(f, a, "ports", pci->state == VS_KNOWN   ? complete(f, "adapter") ? value_int(ports)
+        derive_set(f, a, "ports", pci->state == VS_KNOWN   ? facts_complete(f, "adapter", NULL) ? value_int(ports)
                                                                                    : value_unknown("the adapter list is not complete")
                                   : pci->state == VS_ABSENT ? value_absent()
                                                             : derive_unknown(f, "PCI function", pci));
@@ -314,7 +309,7 @@ static void place_log(struct facts *f, const struct row *l)
         }
         hit = a;
     }
-    if (hit && complete(f, "adapter"))
+    if (hit && facts_complete(f, "adapter", NULL))
         derive_set(f, l, "adapter", value_slice(hit->key));
 }
 
@@ -327,4 +322,14 @@ void derive_storage(struct facts *f)
     derive_adapters(f);
     for (size_t i = 0; (l = derive_row(f, "log", i)); i++)
         place_log(f, l);
+}
+
+bool derive_whole_behind(const struct facts *f, unsigned links)
+{
+    static const char *const chain[] = {"path", "extent", "datastore", "vm"};
+    bool whole = true;
+
+    for (unsigned i = 0; i < links && i < sizeof chain / sizeof *chain; i++)
+        whole &= facts_complete(f, chain[i], NULL);
+    return whole;
 }

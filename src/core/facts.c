@@ -324,6 +324,11 @@ enum table_state facts_table(const struct facts *f, unsigned table, const char *
     return f->schema->tables[table].single ? TS_COMPLETE : f->tables[table].state;
 }
 
+bool facts_complete(const struct facts *f, const char *table, const char **why)
+{
+    return facts_table(f, facts_table_index(f, table), why) == TS_COMPLETE;
+}
+
 unsigned facts_table_index(const struct facts *f, const char *table)
 {
     int t = schema_table(f->schema, slice_of(table));

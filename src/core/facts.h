@@ -88,6 +88,8 @@ void facts_put(struct facts *f, struct row *r, unsigned column, struct value v);
 /* Raise or restrict a table's state: complete only when every call said complete. why NULL when complete. */
 void facts_set_table(struct facts *f, unsigned table, enum table_state state, const char *why);
 enum table_state facts_table(const struct facts *f, unsigned table, const char **why);
+/* Is a table, by its name, complete; *why says why not. why may be NULL. */
+bool facts_complete(const struct facts *f, const char *table, const char **why);
 
 /* Cell by column name; never NULL (an unknown value for a row that is NULL). Names are ours: an unknown one is a bug. */
 const struct value *facts_cell(const struct facts *f, const struct row *r, const char *column);

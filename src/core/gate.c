@@ -79,11 +79,6 @@ const struct value *gate_cell(const struct match_ctx *m, const struct row *r, co
     return open;
 }
 
-bool gate_complete(const struct match_ctx *m, const char *table, const char **why)
-{
-    return facts_table(m->facts, facts_table_index(m->facts, table), why) == TS_COMPLETE;
-}
-
 /* --- arguments of other actions --- */
 
 /* A setting must be there, and its range allow the value. */
@@ -94,7 +89,7 @@ static void gate_setting(const struct match_ctx *m, struct slice path, struct sl
     int64_t n;
     const char *why;
 
-    if (!r && gate_complete(m, "setting", &why))
+    if (!r && facts_complete(m->facts, "setting", &why))
         gate_block(c, GATE_REFUSED, "this host has no setting " SLICE_FMT, SLICE_ARG(path));
     else if (!r)
         gate_block(c, GATE_UNKNOWN, "whether this host has the setting " SLICE_FMT " is not known: it was not read", SLICE_ARG(path));
@@ -110,7 +105,7 @@ static void gate_kernel_setting(const struct match_ctx *m, struct slice name, st
 
     if (facts_find(m->facts, facts_table_index(m->facts, "kernel-setting"), name))
         return;
-    if (gate_complete(m, "kernel-setting", &why))
+    if (facts_complete(m->facts, "kernel-setting", &why))
         gate_block(c, GATE_REFUSED, "this host has no VMkernel option " SLICE_FMT, SLICE_ARG(name));
     else
         gate_block(c, GATE_UNKNOWN, "whether this host has the VMkernel option " SLICE_FMT " is not known: it was not read", SLICE_ARG(name));
@@ -127,14 +122,14 @@ static void gate_vib_remove(const struct match_ctx *m, struct slice name, struct
     const struct row *vib = facts_find(m->facts, facts_table_index(m->facts, "vib"), name), *r;
     const char *why;
 
-    if (!vib && gate_complete(m, "vib", &why))
+    if (!vib && facts_complete(m->facts, "vib", &why))
         gate_block(c, GATE_REFUSED, "the VIB " SLICE_FMT " is not installed", SLICE_ARG(name));
     else if (!vib)
         gate_block(c, GATE_UNKNOWN, "whether the VIB " SLICE_FMT " is installed is not known: %s", SLICE_ARG(name), why);
     for (size_t i = 0; i < sizeof base / sizeof *base; i++)
         if (slice_starts(name, base[i]))
             gate_block(c, GATE_REFUSED, SLICE_FMT " is a part of ESXi itself", SLICE_ARG(name));
-    if (!gate_complete(m, "module", &why))
+    if (!facts_complete(m->facts, "module", &why))
         gate_block(c, GATE_UNKNOWN, "whether a module of " SLICE_FMT " is in use is not known: %s", SLICE_ARG(name), why);
     for (size_t i = 0; (r = derive_row(m->facts, "module", i)); i++) {
         const struct value *carrier = gate_cell(m, r, "vib");

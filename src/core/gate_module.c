@@ -60,7 +60,7 @@ static void check_shim(const struct match_ctx *m, const struct row *driver, cons
         else if (!enabled->i)
             gate_block(c, GATE_REFUSED, SLICE_FMT " needs " SLICE_FMT ", which is disabled", SLICE_ARG(driver->key), SLICE_ARG(r->key));
     }
-    if (!found && gate_complete(m, "module", &why))
+    if (!found && facts_complete(m->facts, "module", &why))
         gate_block(c, GATE_REFUSED, SLICE_FMT " needs a module %s, which this host does not have", SLICE_ARG(driver->key), shim);
     else if (!found)
         gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs a module %s, and whether this host has one is not known: %s", SLICE_ARG(driver->key), shim,
@@ -147,7 +147,7 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
 
         if (slice_eq(list->list[i], module) || acts_on(fix, "module-disable", list->list[i]))
             continue;
-        if (!other && !gate_complete(m, "module", &why)) {
+        if (!other && !facts_complete(m->facts, "module", &why)) {
             gate_block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(list->list[i]), why);
             return;
         }
@@ -162,7 +162,7 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
     if (open)
         gate_block(c, GATE_UNKNOWN, "whether another driver may load for " SLICE_FMT " (" SLICE_FMT ") is not known: %s", SLICE_ARG(user),
                    SLICE_ARG(pci->key), open->why ? open->why : "not asked");
-    else if (!gate_complete(m, "driver-map", &why))
+    else if (!facts_complete(m->facts, "driver-map", &why))
         gate_block(c, GATE_UNKNOWN, "whether another driver lists " SLICE_FMT " (" SLICE_FMT ") is not known, map files: %s", SLICE_ARG(user),
                    SLICE_ARG(pci->key), why);
     else
@@ -171,23 +171,9 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
                    m->facts->release.major >= 7 ? "; from 7.0 there are no vmklinux drivers to fall back on" : "");
 }
 
-/* Were all lists read whole that lead from an adapter to the machines behind it. */
-static bool whole_chain(const struct match_ctx *m)
-{
-    static const char *const tables[] = {"path", "extent", "datastore", "vm"};
-
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (!gate_complete(m, tables[i], NULL))
-            return false;
-    return true;
-}
-
 static bool lists_module(const struct value *candidates, struct slice module)
 {
-    for (size_t i = 0; candidates->state == VS_KNOWN && i < candidates->nlist; i++)
-        if (slice_eq(candidates->list[i], module))
-            return true;
-    return false;
+    return candidates->state == VS_KNOWN && slice_among(candidates->list, candidates->nlist, module);
 }
 
 /* One adapter or NIC that the module drives. */
@@ -203,7 +189,7 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, const s
     }
     function = facts_ref(m->facts, r, "pci");
     if (!function) {
-        (void)gate_complete(m, "pci", &why);
+        (void)facts_complete(m->facts, "pci", &why);
         gate_block(c, GATE_UNKNOWN, "the PCI function of " SLICE_FMT " is not known: %s", SLICE_ARG(r->key),
               pci->why ? pci->why : why ? why : "it is not in the PCI list");
         return;
@@ -225,7 +211,7 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, const s
         gate_warn(c, "which machines run on datastores behind " SLICE_FMT " is not known (%s): maintenance mode first", SLICE_ARG(r->key),
                   machines->why ? machines->why : "not asked");
     else if (machines->state == VS_KNOWN)
-        gate_warn(c, "%s%zu running machine%s on datastores behind " SLICE_FMT ": maintenance mode first", whole_chain(m) ? "" : "at least ",
+        gate_warn(c, "%s%zu running machine%s on datastores behind " SLICE_FMT ": maintenance mode first", derive_whole_behind(m->facts, BEHIND_MACHINES) ? "" : "at least ",
                   machines->nlist, machines->nlist == 1 ? "" : "s", SLICE_ARG(r->key));
 }
 
@@ -236,7 +222,7 @@ static void check_boss(const struct match_ctx *m, const struct row *adapter, str
 
     if (devices->state == VS_UNKNOWN)
         gate_block(c, GATE_UNKNOWN, "which devices hang on " SLICE_FMT " is not known: %s", SLICE_ARG(adapter->key), devices->why);
-    else if (!gate_complete(m, "path", &why))
+    else if (!facts_complete(m->facts, "path", &why))
         gate_block(c, GATE_UNKNOWN, "which devices hang on " SLICE_FMT " is not known in full: %s", SLICE_ARG(adapter->key), why);
     for (size_t i = 0; devices->state == VS_KNOWN && i < devices->nlist; i++) {
         const struct row *d = facts_find(m->facts, facts_table_index(m->facts, "device"), devices->list[i]);
@@ -292,6 +278,27 @@ static bool check_function(const struct match_ctx *m, const struct fix *fix, con
     return true;
 }
 
+/* One adapter or NIC. Returns whether the module drives it. */
+static bool check_listed(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *r,
+                         struct fix_check *c)
+{
+    const struct value *by = gate_cell(m, r, "driver");
+
+    if (by->state != VS_KNOWN) { /* each has a driver: printed as none, it is as good as not printed */
+        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
+                   by->state == VS_ABSENT ? "printed as none" : by->why ? by->why : "not asked");
+        return false;
+    }
+    if (!slice_eq(by->s, module))
+        return false;
+    check_user(m, fix, subject, module, r, c);
+    if (r->table == facts_table_index(m->facts, "adapter"))
+        check_boss(m, r, c);
+    else
+        check_management(m, r, c);
+    return true;
+}
+
 /* A module that drives nothing here: a driver may go, but what needs any other module nobody can tell. */
 static void check_is_driver(const struct match_ctx *m, struct slice module, struct fix_check *c)
 {
@@ -301,7 +308,7 @@ static void check_is_driver(const struct match_ctx *m, struct slice module, stru
     for (size_t i = 0; (r = derive_row(m->facts, "driver-map", i)); i++)
         if (slice_eq(gate_cell(m, r, "driver")->s, module))
             return;
-    if (gate_complete(m, "driver-map", &why))
+    if (facts_complete(m->facts, "driver-map", &why))
         gate_block(c, GATE_REFUSED, SLICE_FMT " drives no device of this host and no map file names it: what depends on it is not known",
                    SLICE_ARG(module));
     else
@@ -317,29 +324,14 @@ void gate_module_disable(const struct match_ctx *m, const struct fix *fix, const
     bool driver = false;
     const char *why;
 
-    for (unsigned k = 0; k < 3; k++) {
-        if (!gate_complete(m, tables[k], &why))
+    for (unsigned k = 0; k < 3; k++)
+        if (!facts_complete(m->facts, tables[k], &why))
             gate_block(c, GATE_UNKNOWN, "the setting acts on the whole host, and the %s list is not complete: %s", tables[k], why);
-        for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++) {
-            const struct value *by = gate_cell(m, r, k == 2 ? "module" : "driver");
-
-            if (k == 2) {
-                driver |= check_function(m, fix, subject, module, r, c);
-                continue;
-            }
-            if (by->state != VS_KNOWN) /* each has a driver: printed as none, it is as good as not printed */
-                gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
-                           by->state == VS_ABSENT ? "printed as none" : by->why ? by->why : "not asked");
-            if (by->state != VS_KNOWN || !slice_eq(by->s, module))
-                continue;
-            driver = true;
-            check_user(m, fix, subject, module, r, c);
-            if (k == 0)
-                check_boss(m, r, c);
-            else
-                check_management(m, r, c);
-        }
-    }
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++)
+            driver |= check_listed(m, fix, subject, module, r, c);
+    for (size_t i = 0; (r = derive_row(m->facts, "pci", i)); i++)
+        driver |= check_function(m, fix, subject, module, r, c);
     if (!driver)
         check_is_driver(m, module, c);
     if (slice_eqz(module, "vmkusb") || slice_starts(module, "usb") || slice_starts(module, "xhci") || slice_starts(module, "ehci")) {
@@ -356,7 +348,7 @@ void gate_module_known(const struct match_ctx *m, struct slice module, struct fi
 
     if (facts_find(m->facts, facts_table_index(m->facts, "module"), module))
         return;
-    if (gate_complete(m, "module", &why))
+    if (facts_complete(m->facts, "module", &why))
         gate_block(c, GATE_REFUSED, "this host has no module " SLICE_FMT, SLICE_ARG(module));
     else
         gate_block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(module), why);

@@ -13,7 +13,6 @@ void gate_warn(struct fix_check *c, const char *fmt, ...) __attribute__((format(
 
 /* As facts_cell, but a cell about which two answers contradict each other is unknown. */
 const struct value *gate_cell(const struct match_ctx *m, const struct row *r, const char *column);
-bool gate_complete(const struct match_ctx *m, const char *table, const char **why);
 
 /* Has the host this module. */
 void gate_module_known(const struct match_ctx *m, struct slice module, struct fix_check *c);

@@ -158,18 +158,10 @@ void lint_rule(struct lint *l, const struct rule *r)
         found(l, r, r->line, true, "reviewed " SLICE_FMT " lies in the future", SLICE_ARG(r->reviewed));
 }
 
-static bool lists(const struct slice *ids, unsigned n, struct slice id)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (slice_eq(ids[i], id))
-            return true;
-    return false;
-}
-
 static bool decided_between(const struct rule *a, const struct rule *b)
 {
-    return lists(a->supersedes, a->nsupersedes, b->id) || lists(a->restrains, a->nrestrains, b->id) ||
-           lists(b->supersedes, b->nsupersedes, a->id) || lists(b->restrains, b->nrestrains, a->id);
+    return slice_among(a->supersedes, a->nsupersedes, b->id) || slice_among(a->restrains, a->nrestrains, b->id) ||
+           slice_among(b->supersedes, b->nsupersedes, a->id) || slice_among(b->restrains, b->nrestrains, a->id);
 }
 
 /* The matching examples of a, run against b: both hold for one row, and each brings a fix of its own. */

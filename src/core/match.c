@@ -154,14 +154,6 @@ void match_rule(const struct match_ctx *m, const struct rule *r, const struct ro
 
 /* --- guards --- */
 
-static bool names(const struct slice *ids, unsigned n, struct slice id)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (slice_eq(ids[i], id))
-            return true;
-    return false;
-}
-
 struct reach {
     const struct row *wanted;
     bool hit;
@@ -205,7 +197,7 @@ static void restrain(const struct match_ctx *m, struct findings *fs)
         for (size_t i = 0; i < fs->n && (guard->rule->nrestrains || guard->rule->nsupersedes); i++) {
             struct finding *f = &fs->v[i];
 
-            if (names(guard->rule->restrains, guard->rule->nrestrains, f->rule->id)) {
+            if (slice_among(guard->rule->restrains, guard->rule->nrestrains, f->rule->id)) {
                 enum tri holds = tri_and(guard->result, concerns(m, guard->row, f->row));
 
                 if (holds == TRI_TRUE)
@@ -213,7 +205,7 @@ static void restrain(const struct match_ctx *m, struct findings *fs)
                 else if (holds == TRI_UNKNOWN)
                     f->guard_unknown = guard->rule;
             }
-            if (guard->result == TRI_TRUE && names(guard->rule->supersedes, guard->rule->nsupersedes, f->rule->id) && guard->row == f->row)
+            if (guard->result == TRI_TRUE && slice_among(guard->rule->supersedes, guard->rule->nsupersedes, f->rule->id) && guard->row == f->row)
                 f->superseded_by = guard->rule;
         }
     }

@@ -89,19 +89,12 @@ static struct slice named(const struct report *r, const struct row *row, const c
     return arena_dup(r->m->arena, buf_slice(&b));
 }
 
-/* Lists that lead from an adapter to what is behind it, in their order; a list that was cut proves no number. */
-static const char *const chain[] = {"path", "extent", "datastore", "vm"};
-
 static void count_of(struct buf *b, const struct report *r, const struct value *v, unsigned links, const char *one, const char *many)
 {
-    bool whole = true;
-
-    for (unsigned i = 0; i < links; i++)
-        whole &= facts_table(r->facts, facts_table_index(r->facts, chain[i]), NULL) == TS_COMPLETE;
     if (v->state == VS_UNKNOWN)
         buf_printf(b, "%s unknown", many);
     else
-        buf_printf(b, "%s%zu %s", whole ? "" : "at least ", v->state == VS_KNOWN ? v->nlist : 0,
+        buf_printf(b, "%s%zu %s", derive_whole_behind(r->facts, links) ? "" : "at least ", v->state == VS_KNOWN ? v->nlist : 0,
                    v->state == VS_KNOWN && v->nlist == 1 ? one : many);
 }
 
@@ -127,13 +120,13 @@ static void about_adapter(struct lines *l, const struct report *r, const struct 
     }
     if (cell(r, a, "ports")->state == VS_KNOWN && cell(r, a, "ports")->i > 1)
         say(l, "HBA ports", SLICE_FMT " adapters on this function", SLICE_ARG(shown(r, a, "ports")));
-    count_of(&b, r, cell(r, a, "devices"), 1, "device", "devices");
+    count_of(&b, r, cell(r, a, "devices"), BEHIND_DEVICES, "device", "devices");
     buf_addz(&b, ", ");
-    count_of(&b, r, stores, 2, "datastore", "datastores");
+    count_of(&b, r, stores, BEHIND_DATASTORES, "datastore", "datastores");
     if (stores->state == VS_KNOWN)
         buf_printf(&b, " (" SLICE_FMT ")", SLICE_ARG(named(r, a, "datastores", "datastore", "name")));
     buf_addz(&b, ", ");
-    count_of(&b, r, machines, 4, "running machine", "running machines");
+    count_of(&b, r, machines, BEHIND_MACHINES, "running machine", "running machines");
     if (machines->state == VS_KNOWN)
         buf_printf(&b, " (" SLICE_FMT ")", SLICE_ARG(named(r, a, "machines", "vm", "name")));
     say(l, "behind it", "%s", buf_z(&b));
