@@ -340,6 +340,29 @@ static void arguments_come_from_the_subject_and_are_checked(void **state)
     assert_int_equal(c.state, GATE_REFUSED);
 }
 
+static void a_disputed_cell_is_no_argument(void **state)
+{
+    struct world *w = *state;
+    struct match_ctx m = {.rules = &w->rs, .arena = w->a};
+    struct fix_check c;
+    struct findings fs;
+    const struct finding *f;
+    struct row *r;
+
+    world_facts(w, host);
+    r = world_row(w, world_table(w, "adapter"), slice_of("vmhba0"));
+    r->cells[world_column(w, "adapter", "ports")].conflict = true;
+    r->cells[world_column(w, "adapter", "ports")].why = "another answer says 6";
+    world_match(w, &fs);
+    f = world_finding(&fs, "slow", "vmhba0");
+    assert_non_null(f);
+    m.facts = w->f;
+    fix_judge(&m, f, fix_named(f->rule, "depth"), &c);
+    assert_int_equal(c.state, GATE_UNKNOWN);
+    assert_true(says(c.reasons, c.nreasons, "adapter.ports is not known"));
+    assert_int_equal(c.ncommands, 0);
+}
+
 static void advice_alone_has_no_commands(void **state)
 {
     struct fix_check c = judge(*state, "", "", "words");
@@ -449,6 +472,7 @@ int main(void)
         T(a_function_that_is_passed_through_needs_no_driver),
         T(what_a_person_must_know_is_noted),
         T(arguments_come_from_the_subject_and_are_checked),
+        T(a_disputed_cell_is_no_argument),
         T(advice_alone_has_no_commands),
         cmocka_unit_test(arguments_fit_their_grammar_or_not),
         cmocka_unit_test(numbers_keep_to_the_ranges_of_their_commands),

@@ -59,7 +59,7 @@ static struct slice argument(const struct match_ctx *m, const struct finding *f,
     if (!slice_starts(written, "${"))
         return written;
     col = dot == SIZE_MAX || !slice_eq(slice_cut(inner, 0, dot), t->name) ? -1 : table_column(t, slice_from(inner, dot + 1));
-    text = col < 0 ? SLICE_LIT("") : value_text(&t->columns[col], &f->row->cells[col], m->arena);
+    text = col < 0 ? SLICE_LIT("") : value_text(&t->columns[col], gate_cell(m, f->row, t->columns[col].name.p), m->arena);
     if (text.n == 0)
         gate_block(c, GATE_UNKNOWN, SLICE_FMT " is not known for " SLICE_FMT, SLICE_ARG(inner), SLICE_ARG(f->row->key));
     else if (!action_arg_fits(&a->args[k], text))
