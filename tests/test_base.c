@@ -531,6 +531,63 @@ static void xml_refuses_long_tags_and_many_attributes(void **state)
     assert_int_equal(read_all(buf_slice(&b)), 0);
 }
 
+/* The parser takes pieces of 8 KiB: what lies on a border comes whole. */
+static void xml_text_and_attributes_do_not_depend_on_pieces(void **state)
+{
+    (void)state;
+    for (size_t pad = 8192 - 60; pad < 8192 + 4; pad++) {
+        _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 20);
+        _cleanup_(xml_close) struct xml *x = NULL;
+        struct slice v;
+        struct err e = {0};
+
+        buf_addz(&b, "<r>");
+        while (b.n < pad)
+            buf_addc(&b, 'x');
+        buf_addz(&b, "&amp;\r\n<![CDATA[<]]>&#x20ac;<e\nb='1 &lt; 2'\n>\xc3\xa4</e>\n</r>");
+        x = xml_open(buf_slice(&b), "test", &e);
+        assert_int_equal(xml_next(x), XML_OPEN);
+        assert_int_equal(xml_next(x), XML_TEXT);
+        assert_int_equal(xml_text(x).n, pad - 3 + 1 + 1 + 1 + 3);
+        assert_true(slice_ends(xml_text(x), "&\n<\xe2\x82\xac"));
+        assert_int_equal(xml_next(x), XML_OPEN);
+        assert_true(xml_attr(x, "b", &v) && slice_eqz(v, "1 < 2"));
+        assert_int_equal(xml_line(x), 4);
+        assert_int_equal(xml_next(x), XML_TEXT);
+        assert_true(slice_eqz(xml_text(x), "\xc3\xa4"));
+        assert_int_equal(xml_next(x), XML_CLOSE);
+        assert_int_equal(xml_line(x), 4);
+        assert_int_equal(xml_next(x), XML_CLOSE);
+        assert_string_equal(xml_name(x), "r");
+        assert_int_equal(xml_line(x), 1);
+        assert_int_equal(xml_next(x), XML_END);
+    }
+}
+
+static void xml_refuses_deep_elements_and_huge_texts(void **state)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(16u << 20);
+
+    (void)state;
+    for (unsigned depth = 256; depth <= 257; depth++) {
+        buf_reset(&b);
+        for (unsigned i = 0; i < depth; i++)
+            buf_addz(&b, "<a>");
+        for (unsigned i = 0; i < depth; i++)
+            buf_addz(&b, "</a>");
+        assert_int_equal(read_all(buf_slice(&b)), depth == 256 ? 0 : -1);
+    }
+    for (size_t size = 10u << 20; size <= 11u << 20; size += 1u << 20) {
+        buf_reset(&b);
+        buf_addz(&b, "<a>");
+        while (b.n < size)
+            buf_addz(&b, "sixteen letters, ");
+        b.n = size;
+        buf_addz(&b, "</a>");
+        assert_int_equal(read_all(buf_slice(&b)), size == 10u << 20 ? 0 : -1);
+    }
+}
+
 static void xml_escape_is_undone_by_the_reader(void **state)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(1000);
@@ -662,6 +719,8 @@ int main(void)
         cmocka_unit_test(xml_gives_elements_attributes_and_text),
         cmocka_unit_test(xml_refuses_what_could_hurt),
         cmocka_unit_test(xml_refuses_long_tags_and_many_attributes),
+        cmocka_unit_test(xml_text_and_attributes_do_not_depend_on_pieces),
+        cmocka_unit_test(xml_refuses_deep_elements_and_huge_texts),
         cmocka_unit_test(xml_escape_is_undone_by_the_reader),
         cmocka_unit_test(json_is_read_to_a_depth_of_64),
         cmocka_unit_test(json_readers_accept_what_is_not_there),

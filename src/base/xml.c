@@ -3,26 +3,60 @@
 #include <libxml/parser.h>
 #include <libxml/relaxng.h>
 #include <libxml/xmlerror.h>
-#include <libxml/xmlreader.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 
-#define MAX_TAG_BYTES (64u << 10) /* libxml2 2.9 is quadratic in the attributes of one element */
-#define MAX_ATTRS     256
+#define MAX_TAG_BYTES  (64u << 10) /* libxml2 2.9 is quadratic in the attributes of one element */
+#define MAX_ATTRS      256u
+#define MAX_DEPTH      256u          /* as the library's own for its trees */
+#define MAX_TEXT_BYTES (10u << 20)   /* as the library's own for its trees */
+#define CHUNK_BYTES    (8u << 10)
 
-struct xml {
-    xmlTextReaderPtr r;
+/* Text in the bytes of a reader, which move when they grow. */
+struct span {
+    size_t at, n;
+};
+
+struct attr {
+    const char *name; /* the library's, for as long as the parser lives */
+    bool prefixed;
+    struct span value;
+};
+
+struct event {
+    enum xml_event kind;
+    uint32_t line;
+    unsigned depth;
     const char *name;
-    bool pending_close, broken, encoding_seen;
-    xmlAttrPtr attr; /* xml_attr_at's place: attribute number attr_at of the open element */
-    unsigned attr_at;
-    xmlChar *attr_value; /* of a value that is not one text in the library's tree */
+    struct span text;
+    size_t attrs, nattrs;
+};
+
+/*
+ * The library's parser takes the document piece by piece and calls back; what one piece gave waits here until it is asked for. That costs
+ * half of what its reader does, which makes a tree of everything.
+ */
+struct xml {
+    xmlParserCtxtPtr parser;
+    struct slice rest; /* not parsed yet */
+    bool finished, broken;
+    struct event *events;
+    size_t nevents, events_cap, next; /* the current event is the one before next */
+    struct attr *attrs;
+    size_t nattrs, attrs_cap;
+    struct buf bytes;
+    size_t text_from; /* in bytes: text that goes on to their end and is no event yet */
+    uint32_t text_line;
+    unsigned depth; /* of elements open behind the last event */
+    uint32_t lines[MAX_DEPTH]; /* where they were opened */
     char error[512];
     uint32_t error_line;
 };
+
+/* --- called back --- */
 
 static void on_error(void *ctx, xmlErrorPtr error)
 {
@@ -37,6 +71,166 @@ static void on_error(void *ctx, xmlErrorPtr error)
         x->error[--n] = '\0';
     x->error_line = error->line > 0 ? (uint32_t)error->line : 0;
 }
+
+static uint32_t line_now(const struct xml *x)
+{
+    return x->parser->input && x->parser->input->line > 0 ? (uint32_t)x->parser->input->line : 0;
+}
+
+/* What was parsed until here is still handed out; then the document is broken. */
+static void refuse_rest(struct xml *x, const char *why)
+{
+    if (!x->error[0]) {
+        (void)snprintf(x->error, sizeof x->error, "%s", why);
+        x->error_line = line_now(x);
+    }
+    xmlStopParser(x->parser);
+}
+
+static struct event *add_event(struct xml *x, enum xml_event kind, uint32_t line)
+{
+    if (x->nevents == x->events_cap) {
+        x->events_cap = x->events_cap ? x->events_cap * 2 : 256;
+        x->events = xrealloc(x->events, x->events_cap * sizeof *x->events);
+    }
+    x->events[x->nevents] = (struct event){.kind = kind, .line = line, .depth = x->depth};
+    return &x->events[x->nevents++];
+}
+
+static bool blank(struct slice s)
+{
+    size_t i = 0;
+
+    while (i < s.n && strchr(" \t\r\n", s.p[i]) && s.p[i])
+        i++;
+    return i == s.n;
+}
+
+/* Text ends where markup begins. */
+static void end_text(struct xml *x)
+{
+    size_t n = x->bytes.n - x->text_from;
+
+    if (n && blank(slice_from(buf_slice(&x->bytes), x->text_from)))
+        x->bytes.n = x->text_from;
+    else if (n)
+        add_event(x, XML_TEXT, x->text_line)->text = (struct span){x->text_from, n};
+    x->text_from = x->bytes.n;
+}
+
+static struct span keep(struct xml *x, const xmlChar *p, size_t n)
+{
+    struct span s = {x->bytes.n, n};
+
+    buf_add(&x->bytes, (struct slice){(const char *)p, n});
+    return s;
+}
+
+static void add_attr(struct xml *x, const xmlChar *name, bool prefixed, const xmlChar *value, size_t n)
+{
+    if (x->nattrs == x->attrs_cap) {
+        x->attrs_cap = x->attrs_cap ? x->attrs_cap * 2 : 256;
+        x->attrs = xrealloc(x->attrs, x->attrs_cap * sizeof *x->attrs);
+    }
+    x->attrs[x->nattrs++] = (struct attr){(const char *)name, prefixed, keep(x, value, n)};
+}
+
+static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int nspaces, const xmlChar **spaces,
+                    int nattrs, int ndefaulted, const xmlChar **attrs)
+{
+    struct xml *x = ctx;
+    struct event *ev;
+
+    (void)prefix;
+    (void)uri;
+    (void)ndefaulted;
+    end_text(x);
+    if (x->depth == MAX_DEPTH) {
+        refuse_rest(x, "elements inside each other more than 256 deep");
+        return;
+    }
+    if (nspaces < 0 || nattrs < 0 || (unsigned)nspaces + (unsigned)nattrs > MAX_ATTRS) {
+        refuse_rest(x, "too many attributes on one element");
+        return;
+    }
+    ev = add_event(x, XML_OPEN, line_now(x));
+    ev->name = (const char *)name;
+    ev->attrs = x->nattrs;
+    ev->nattrs = (unsigned)nspaces + (unsigned)nattrs;
+    x->lines[x->depth++] = ev->line;
+    for (int i = 0; i < nspaces; i++) /* declarations count as attributes, before the others */
+        add_attr(x, (const xmlChar *)"xmlns", true, spaces[2 * i + 1], spaces[2 * i + 1] ? strlen((const char *)spaces[2 * i + 1]) : 0);
+    for (int i = 0; i < nattrs; i++, attrs += 5) /* name, prefix, URI, begin and end of the value */
+        add_attr(x, attrs[0], attrs[1] != NULL, attrs[3], (size_t)(attrs[4] - attrs[3]));
+    x->text_from = x->bytes.n;
+}
+
+static void on_close(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+    struct xml *x = ctx;
+
+    (void)prefix;
+    (void)uri;
+    end_text(x);
+    if (x->depth == 0) /* of an element that was refused */
+        return;
+    x->depth--;
+    add_event(x, XML_CLOSE, x->lines[x->depth])->name = (const char *)name;
+}
+
+static void on_text(void *ctx, const xmlChar *text, int n)
+{
+    struct xml *x = ctx;
+
+    if (x->bytes.n == x->text_from)
+        x->text_line = line_now(x);
+    if (n > 0)
+        (void)keep(x, text, (size_t)n);
+    if (x->bytes.cut || x->bytes.n - x->text_from > MAX_TEXT_BYTES)
+        refuse_rest(x, "a text of more than 10 MiB");
+}
+
+static void on_comment(void *ctx, const xmlChar *text)
+{
+    (void)text;
+    end_text(ctx);
+}
+
+static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data)
+{
+    (void)target;
+    (void)data;
+    end_text(ctx);
+}
+
+static void on_type(void *ctx, const xmlChar *name, const xmlChar *external, const xmlChar *system)
+{
+    (void)name;
+    (void)external;
+    (void)system;
+    refuse_rest(ctx, "document type and entities are refused");
+}
+
+static void on_entity(void *ctx, const xmlChar *name)
+{
+    (void)name;
+    refuse_rest(ctx, "document type and entities are refused");
+}
+
+static const xmlSAXHandler handlers = {
+    .initialized = XML_SAX2_MAGIC,
+    .startElementNs = on_open,
+    .endElementNs = on_close,
+    .characters = on_text,
+    .ignorableWhitespace = on_text,
+    .comment = on_comment,
+    .processingInstruction = on_instruction,
+    .internalSubset = on_type,
+    .reference = on_entity,
+    .serror = on_error,
+};
+
+/* --- before parsing --- */
 
 /* End of the markup that begins at lt: of a comment, a CDATA section, an instruction, else the '>' outside quotes. SIZE_MAX: there is none. */
 static size_t markup_end(struct slice in, size_t lt, bool *tag)
@@ -71,20 +265,29 @@ static struct slice declared_encoding(struct slice in)
     return slice_next_word(&rest, " \t\r\n=\"'", &name) ? name : (struct slice){NULL, 0};
 }
 
-/* No '<' is far from the next: no tag can be too long, whatever is quoted or commented. Few documents need the exact look. */
-static bool all_short(struct slice in)
+/*
+ * Whether a document type declaration begins somewhere, even in a comment. *far when some '<' is far from the next, so that a tag may be too
+ * long; few documents need the exact look.
+ */
+static bool declares_type(struct slice in, bool *far)
 {
     size_t lt = 0, next;
 
-    while ((next = slice_find_char(in, lt + 1, '<')) != SIZE_MAX && next - lt <= MAX_TAG_BYTES)
-        lt = next;
-    return next == SIZE_MAX && in.n - lt <= MAX_TAG_BYTES;
+    for (*far = false;; lt = next) {
+        if (slice_starts(slice_from(in, lt), "<!DOCTYPE"))
+            return true;
+        next = slice_find_char(in, lt + 1, '<');
+        *far |= (next == SIZE_MAX ? in.n : next) - lt > MAX_TAG_BYTES;
+        if (next == SIZE_MAX)
+            return false;
+    }
 }
 
 static int refuse(struct slice in, struct err *e)
 {
     struct slice encoding;
     size_t at = 0, lt = 0;
+    bool far;
 
     if (slice_starts(in, "\xef\xbb\xbf"))
         at = 3;
@@ -96,9 +299,9 @@ static int refuse(struct slice in, struct err *e)
     if (slice_find_char(in, 0, '\0') != SIZE_MAX ||
         (encoding.n && !slice_ieq(encoding, SLICE_LIT("utf-8")) && !slice_ieq(encoding, SLICE_LIT("us-ascii"))))
         return err_set(e, VF_EFORMAT, "XML in an encoding other than UTF-8 is refused");
-    if (slice_find(in, 0, "<!DOCTYPE") != SIZE_MAX)
+    if (declares_type(slice_from(in, at), &far))
         return err_set(e, VF_EFORMAT, "XML with a document type declaration is refused");
-    if (all_short(in))
+    if (!far)
         return 0;
     while ((lt = slice_find_char(in, lt, '<')) != SIZE_MAX) {
         bool tag;
@@ -113,8 +316,11 @@ static int refuse(struct slice in, struct err *e)
     return 0;
 }
 
+/* --- reading --- */
+
 struct xml *xml_open(struct slice in, const char *name, struct err *e)
 {
+    xmlSAXHandler sax = handlers;
     struct xml *x;
 
     if (in.n > INT32_MAX / 2) {
@@ -126,15 +332,16 @@ struct xml *xml_open(struct slice in, const char *name, struct err *e)
         return NULL;
     }
     x = xmalloc(sizeof *x);
-    x->name = name;
-    x->r = xmlReaderForMemory(in.p, (int)in.n, NULL, NULL,
-                              XML_PARSE_NONET | XML_PARSE_NOCDATA | XML_PARSE_NOBLANKS | XML_PARSE_COMPACT | XML_PARSE_BIG_LINES);
-    if (!x->r) {
+    x->rest = in;
+    x->bytes = (struct buf)BUF_INIT(2 * MAX_TEXT_BYTES);
+    x->parser = xmlCreatePushParserCtxt(&sax, x, NULL, 0, NULL);
+    if (!x->parser) {
         (void)err_set(e, VF_EFORMAT, "%s: not readable as XML", name);
         free(x);
         return NULL;
     }
-    xmlTextReaderSetStructuredErrorHandler(x->r, on_error, x);
+    /* NOENT: "&amp;" comes as it is meant. There are no other entities where no document type is let through. */
+    (void)xmlCtxtUseOptions(x->parser, XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_BIG_LINES);
     return x;
 }
 
@@ -142,93 +349,90 @@ void xml_close(struct xml **x)
 {
     if (!*x)
         return;
-    xmlFree((*x)->attr_value);
-    xmlFreeTextReader((*x)->r);
+    xmlFreeParserCtxt((*x)->parser);
+    buf_done(&(*x)->bytes);
+    free((*x)->events);
+    free((*x)->attrs);
     free(*x);
     *x = NULL;
 }
 
-static enum xml_event broken(struct xml *x, const char *why)
-{
-    x->broken = true;
-    if (!x->error[0])
-        (void)snprintf(x->error, sizeof x->error, "%s", why);
-    if (!x->error_line)
-        x->error_line = xml_line(x);
-    return XML_BROKEN;
-}
-
 static bool encoding_fits(const struct xml *x)
 {
-    const xmlChar *enc = xmlTextReaderConstEncoding(x->r);
+    const xmlChar *enc = x->parser->encoding;
 
     return !enc || xmlStrcasecmp(enc, (const xmlChar *)"utf-8") == 0 || xmlStrcasecmp(enc, (const xmlChar *)"us-ascii") == 0;
 }
 
+/* Events of the next piece that has any; none left when the document is read or an error was met. */
+static void refill(struct xml *x)
+{
+    struct slice text = slice_from(buf_slice(&x->bytes), x->text_from);
+
+    if (text.n)
+        memmove(x->bytes.p, text.p, text.n);
+    x->bytes.n = text.n;
+    x->text_from = x->nevents = x->nattrs = x->next = 0;
+    while (x->nevents == 0 && !x->finished) {
+        struct slice piece = slice_cut(x->rest, 0, CHUNK_BYTES);
+
+        x->rest = slice_from(x->rest, piece.n);
+        x->finished = x->rest.n == 0;
+        if (xmlParseChunk(x->parser, piece.p, (int)piece.n, x->finished) != 0 && !x->parser->wellFormed)
+            x->finished = true;
+        if (!encoding_fits(x))
+            refuse_rest(x, "encoding is not UTF-8");
+        if (x->error[0] && x->parser->disableSAX)
+            x->finished = true;
+    }
+}
+
 enum xml_event xml_next(struct xml *x)
 {
-    if (x->broken)
-        return XML_BROKEN;
-    if (x->pending_close) {
-        x->pending_close = false;
-        return XML_CLOSE;
-    }
-    x->attr = NULL;
-    for (;;) {
-        int rc = xmlTextReaderRead(x->r);
+    if (!x->broken && x->next == x->nevents)
+        refill(x);
+    if (!x->broken && x->next < x->nevents)
+        return x->events[x->next++].kind;
+    if (!x->broken && x->parser->wellFormed && !x->error[0])
+        return XML_END;
+    if (!x->error[0])
+        (void)snprintf(x->error, sizeof x->error, "not well-formed");
+    x->broken = true;
+    return XML_BROKEN;
+}
 
-        if (rc == 0)
-            return x->error[0] ? broken(x, "") : XML_END;
-        if (rc < 0)
-            return broken(x, "not well-formed");
-        switch (xmlTextReaderNodeType(x->r)) {
-        case XML_READER_TYPE_ELEMENT:
-            if (!x->encoding_seen && !encoding_fits(x))
-                return broken(x, "encoding is not UTF-8");
-            x->encoding_seen = true;
-            if (xmlTextReaderAttributeCount(x->r) > MAX_ATTRS)
-                return broken(x, "too many attributes on one element");
-            x->pending_close = xmlTextReaderIsEmptyElement(x->r) == 1;
-            return XML_OPEN;
-        case XML_READER_TYPE_END_ELEMENT:
-            return XML_CLOSE;
-        case XML_READER_TYPE_TEXT:
-        case XML_READER_TYPE_CDATA:
-            return XML_TEXT;
-        case XML_READER_TYPE_DOCUMENT_TYPE:
-        case XML_READER_TYPE_ENTITY_REFERENCE:
-            return broken(x, "document type and entities are refused");
-        default: /* comments, processing instructions, white space: foreign node kinds of the library */
-            break;
-        }
-    }
+static const struct event *current(const struct xml *x)
+{
+    static const struct event none = {.kind = XML_END, .name = ""};
+
+    return x->next ? &x->events[x->next - 1] : &none;
+}
+
+static struct slice slice_at(const struct xml *x, struct span s)
+{
+    return s.n ? slice_cut(buf_slice(&x->bytes), s.at, s.n) : SLICE_LIT("");
 }
 
 const char *xml_name(const struct xml *x)
 {
-    const xmlChar *n = xmlTextReaderConstLocalName(x->r);
+    const char *name = current(x)->name;
 
-    return n ? (const char *)n : "";
+    return name ? name : "";
 }
 
 struct slice xml_text(const struct xml *x)
 {
-    return slice_of((const char *)xmlTextReaderConstValue(x->r));
+    return slice_at(x, current(x)->text);
 }
 
 unsigned xml_depth(const struct xml *x)
 {
-    int d = xmlTextReaderDepth(x->r);
-
-    return d < 0 ? 0 : (unsigned)d;
+    return current(x)->depth;
 }
 
 uint32_t xml_line(const struct xml *x)
 {
-    xmlNodePtr node = xmlTextReaderCurrentNode(x->r);
-    long line = node ? xmlGetLineNo(node) : 0;
-
-    return line > 0 ? (uint32_t)line : 0;
+    return current(x)->line;
 }
 
 const char *xml_error(const struct xml *x, uint32_t *line)
@@ -238,33 +442,14 @@ const char *xml_error(const struct xml *x, uint32_t *line)
     return x->error;
 }
 
-/* The reader's own functions copy each value and search from the first attribute each time; its tree node has them as a list. */
-static xmlNodePtr open_element(const struct xml *x)
-{
-    xmlNodePtr node = xmlTextReaderCurrentNode(x->r);
-
-    return node && node->type == XML_ELEMENT_NODE ? node : NULL;
-}
-
-static struct slice attr_value(struct xml *x, xmlAttrPtr a)
-{
-    if (!a->children)
-        return SLICE_LIT("");
-    if (!a->children->next && a->children->type == XML_TEXT_NODE)
-        return slice_of((const char *)a->children->content);
-    xmlFree(x->attr_value);
-    x->attr_value = xmlNodeListGetString(a->doc, a->children, 1);
-    return slice_of(x->attr_value ? (const char *)x->attr_value : "");
-}
-
 bool xml_attr(struct xml *x, const char *name, struct slice *value)
 {
-    xmlNodePtr node = open_element(x);
+    const struct event *ev = current(x);
 
     *value = (struct slice){NULL, 0};
-    for (xmlAttrPtr a = node ? node->properties : NULL; a; a = a->next)
-        if (!a->ns && strcmp((const char *)a->name, name) == 0) {
-            *value = attr_value(x, a);
+    for (const struct attr *a = x->attrs + ev->attrs, *end = a + ev->nattrs; a < end; a++)
+        if (!a->prefixed && strcmp(a->name, name) == 0) {
+            *value = slice_at(x, a->value);
             return true;
         }
     return false;
@@ -272,27 +457,13 @@ bool xml_attr(struct xml *x, const char *name, struct slice *value)
 
 bool xml_attr_at(struct xml *x, unsigned i, struct slice *name, struct slice *value)
 {
-    xmlNodePtr node = open_element(x);
-    unsigned at = 0;
+    const struct event *ev = current(x);
+    const struct attr *a = x->attrs + ev->attrs + i;
 
-    if (!node)
+    if (i >= ev->nattrs)
         return false;
-    for (xmlNsPtr ns = node->nsDef; ns; ns = ns->next) /* declarations count as attributes, before the others */
-        if (at++ == i) {
-            *name = SLICE_LIT("xmlns");
-            *value = slice_of(ns->href ? (const char *)ns->href : "");
-            return true;
-        }
-    if (!x->attr || x->attr_at > i) {
-        x->attr = node->properties;
-        x->attr_at = at;
-    }
-    for (; x->attr && x->attr_at < i; x->attr_at++)
-        x->attr = x->attr->next;
-    if (!x->attr)
-        return false;
-    *name = slice_of((const char *)x->attr->name);
-    *value = attr_value(x, x->attr);
+    *name = slice_of(a->name);
+    *value = slice_at(x, a->value);
     return true;
 }
 

@@ -5,9 +5,9 @@
 #include "base/slice.h"
 
 /*
- * A pull reader over XML in memory, in constant memory. Names are local names (esxcli's documents carry a
- * default namespace, some plug-ins a prefix). Untrusted input: a document type declaration, an encoding other
- * than UTF-8, a tag over 64 KiB or an element with more than 256 attributes is refused before or while parsing;
+ * A pull reader over XML in memory; it holds a few KiB of it at a time, and a text whole. Names are local names (esxcli's documents carry
+ * a default namespace, some plug-ins a prefix). Untrusted input: a document type declaration, an encoding other than UTF-8, a tag over 64
+ * KiB, an element with more than 256 attributes, 256 elements inside each other or a text over 10 MiB is refused before or while parsing;
  * entities, external loads and the network are never used (reliability rules for libxml2 2.9.14).
  *
  *     _cleanup_(xml_close) struct xml *x = xml_open(bytes, "vib list", &e);
@@ -23,16 +23,16 @@ enum xml_event {
     XML_TEXT,  /* character data that is not only white space */
 };
 
-/* NULL with e set when the bytes are refused. name is used in messages; both live until xml_close. */
+/* NULL with e set when the bytes are refused. They live until xml_close; name is used in messages. */
 struct xml *xml_open(struct slice in, const char *name, struct err *e);
 void xml_close(struct xml **x);
 
 enum xml_event xml_next(struct xml *x);
-/* Local name of the element of XML_OPEN or XML_CLOSE; valid until the next call. */
+/* Local name of the element of XML_OPEN or XML_CLOSE; valid until xml_close. */
 const char *xml_name(const struct xml *x);
 struct slice xml_text(const struct xml *x);
 unsigned xml_depth(const struct xml *x);
-/* Line of the current node, from 1. */
+/* Line of the current node, from 1; of an element, XML_CLOSE too, that of its opening tag's end. */
 uint32_t xml_line(const struct xml *x);
 const char *xml_error(const struct xml *x, uint32_t *line);
 

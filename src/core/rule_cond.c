@@ -327,7 +327,7 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
 {
     static const enum cond_kind kinds[] = {COND_NONE, COND_SOME, COND_EVERY, COND_COUNT, COND_SAME};
     static const char *const of_count[] = {"below", "above", NULL}, *const of_same[] = {"of", NULL};
-    const char *name = arena_printf(l->a, "%s", xml_name(l->x));
+    const char *name = quantifiers[0];
     struct slice below = rule_attr(l, "below"), above = rule_attr(l, "above"), of = rule_attr(l, "of");
     struct cond *c = rule_new_cond(l, COND_NONE), *kid = NULL;
     const struct cond **kids = arena_array(l->a, 1, sizeof *kids);
@@ -336,9 +336,11 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
 
     if (!c || !kids)
         return NULL;
-    for (unsigned i = 0; quantifiers[i] && i < 5; i++)
-        if (strcmp(name, quantifiers[i]) == 0)
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(xml_name(l->x), quantifiers[i]) == 0) {
+            name = quantifiers[i];
             c->kind = kinds[i];
+        }
     if (rule_only(l, name, c->kind == COND_COUNT ? of_count : c->kind == COND_SAME ? of_same : NULL, e) < 0)
         return NULL;
     if (c->kind == COND_COUNT && ((below.n && num_parse_i64(below, &c->below) < 0) || (above.n && num_parse_i64(above, &c->above) < 0) ||
