@@ -280,6 +280,33 @@ static void a_driver_without_what_it_stands_on_is_no_way_out(void **state)
     }
 }
 
+/* File names as in the boot.cfg of 6.5.0 build 4564106. */
+static void a_driver_whose_file_is_not_loaded_at_boot_is_no_way_out(void **state)
+{
+    static const struct {
+        const char *modules;
+        enum gate_state expected;
+        const char *says;
+    } banks[] = {
+        {"modules=b.b00 --- ata_liba.v00 --- sata_ahc.v00 --- state.tgz", GATE_OPEN, NULL},
+        {"modules=sata_ahc.v00 --- state.tgz --- ata_liba.v01", GATE_OPEN, NULL},
+        {"modules=b.b00 --- ata_liba.v00 --- state.tgz", GATE_UNKNOWN, "names no file of sata-ahci"},
+        {"modules=b.b00 --- ata_liba.v00 --- sata_ata.v00 --- sata_ahc --- state.tgz", GATE_UNKNOWN, "names no file of sata-ahci"},
+        {"modules=b.b00 --- sata_ahc.v00 --- state.tgz", GATE_UNKNOWN, "libata_92 is there at the next boot is not known"},
+        {"modules=?", GATE_OPEN, NULL},
+    };
+    const char *vibs = "vib ata-libata-92|\nmodule ahci|vib=sata-ahci\nmodule libata_92|vib=ata-libata-92\nmodule vmklinux_9|vib=esx-base\n";
+
+    for (size_t i = 0; i < sizeof banks / sizeof *banks; i++) {
+        struct world *w = *state;
+        struct fix_check c = judge(w, "", arena_printf(w->a, "%sbootbank /bootbank|%s\n", vibs, banks[i].modules), "go-back");
+
+        assert_int_equal(c.state, banks[i].expected);
+        assert_true(!banks[i].says || says(c.reasons, c.nreasons, banks[i].says));
+        assert_int_equal(says(c.notes, c.nnotes, "boot.cfg was not read"), i == 5);
+    }
+}
+
 static void a_finding_in_doubt_gives_no_commands(void **state)
 {
     struct world *w = *state;
@@ -468,6 +495,7 @@ int main(void)
         T(what_the_fix_requires_must_hold),
         T(a_module_that_the_host_does_not_have_cannot_be_changed),
         T(a_driver_without_what_it_stands_on_is_no_way_out),
+        T(a_driver_whose_file_is_not_loaded_at_boot_is_no_way_out),
         T(a_finding_in_doubt_gives_no_commands),
         T(a_function_that_is_passed_through_needs_no_driver),
         T(what_a_person_must_know_is_noted),

@@ -38,6 +38,40 @@ static bool passed_through(const struct match_ctx *m, const struct row *pci)
     return known_bool(gate_cell(m, pci, "passthru"), true) || known_text(gate_cell(m, pci, "owner"), "VM Passthru");
 }
 
+/* Is a file of a VIB in the list: after its first eight characters, '-' as '_' (sata-ahci: sata_ahc.v00), as every boot.cfg seen has them. */
+static bool loads_file_of(struct slice modules, struct slice vib)
+{
+    struct slice word;
+
+    while (slice_next_word(&modules, " ", &word)) {
+        size_t i = 0, n = vib.n < 8 ? vib.n : 8;
+
+        while (i < n && i < word.n && word.p[i] == (vib.p[i] == '-' ? '_' : vib.p[i]))
+            i++;
+        if (i == n && i < word.n && word.p[i] == '.')
+            return true;
+    }
+    return false;
+}
+
+/*
+ * An installed VIB whose file boot.cfg does not name is not there after a boot: drivers that hang a host are taken out of that list by hand.
+ * The base image's own files have other names.
+ */
+static void check_boot_list(const struct match_ctx *m, const struct row *module, struct fix_check *c)
+{
+    const struct row *bank = facts_find(m->facts, facts_table_index(m->facts, "bootbank"), SLICE_LIT("/bootbank"));
+    const struct value *vib = gate_cell(m, module, "vib"), *modules = gate_cell(m, bank, "modules");
+
+    if (vib->state != VS_KNOWN || slice_ends(vib->s, "-base"))
+        return;
+    if (modules->state != VS_KNOWN)
+        gate_warn(c, "boot.cfg was not read: see that it still loads the files of " SLICE_FMT, SLICE_ARG(vib->s));
+    else if (!loads_file_of(modules->s, vib->s))
+        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " is there at the next boot is not known: /bootbank/boot.cfg names no file of "
+                   SLICE_FMT, SLICE_ARG(module->key), SLICE_ARG(vib->s));
+}
+
 /*
  * A vmklinux driver loads only with the shims under it, all of them enabled: vmklinux_9 and its kin (vmklinux_9_2_3_0), and for SATA libata
  * (apply-safety reference, module dependencies).
@@ -54,6 +88,7 @@ static void check_shim(const struct match_ctx *m, const struct row *driver, cons
         if (!slice_starts(r->key, shim))
             continue;
         found |= !exact || slice_eqz(r->key, shim);
+        check_boot_list(m, r, c);
         if (enabled->state != VS_KNOWN)
             gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs " SLICE_FMT ", and whether that may load is not known", SLICE_ARG(driver->key),
                        SLICE_ARG(r->key));
@@ -117,6 +152,7 @@ static void check_taker(const struct match_ctx *m, const struct fix *fix, const 
     if (not_wanted(m, fix, subject, other->key))
         gate_block(c, GATE_REFUSED, SLICE_FMT " would claim " SLICE_FMT " (" SLICE_FMT "), which is not the driver that this fix is to lead to",
                    SLICE_ARG(other->key), SLICE_ARG(user), SLICE_ARG(pci->key));
+    check_boot_list(m, other, c);
     check_shims(m, other, c);
     gate_warn(c, SLICE_FMT " would then claim " SLICE_FMT " (" SLICE_FMT "): its map file lists the device", SLICE_ARG(other->key),
               SLICE_ARG(user), SLICE_ARG(pci->key));
