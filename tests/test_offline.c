@@ -508,6 +508,29 @@ static void hosts_of_which_only_files_are_there_are_told_apart(void **state)
     open_hosts(f, "/esx1|/esx2");
 }
 
+/* Perhaps of hosts of which nothing was saved: each is named, and what is no folder is not. */
+static void folders_beside_hosts_that_say_nothing_are_named(void **state)
+{
+    struct fixture *f = *state;
+    _cleanup_(buf_done) struct buf path = BUF_INIT(400);
+
+    put(f, "esx1/esxcli_system_version_get.txt", "6.5");
+    put(f, "esx2/esxcli_system_version_get.txt", "6.7");
+    put(f, "esx3/error.txt", "connection refused");
+    put(f, "esx3/other/error.txt", "connection refused");
+    put(f, "README", "three hosts");
+    buf_printf(&path, "%s/esx4", f->dir);
+    (void)mkdir(buf_z(&path), 0700);
+    buf_addz(&path, "/sub");
+    (void)mkdir(buf_z(&path), 0700);
+    open_hosts(f, "/esx1|/esx2|/esx3|/esx4");
+    assert_null(f->targets[1].cut);
+    assert_null(f->targets[2].channel);
+    assert_non_null(strstr(f->targets[2].cut, "no file in it is named after a command"));
+    assert_null(f->targets[3].channel);
+    assert_non_null(strstr(f->targets[3].cut, "empty"));
+}
+
 /* Neither ends the reading; both are said. */
 static void what_cannot_be_read_below_is_said(void **state)
 {
@@ -588,6 +611,7 @@ int main(void)
         T(a_folder_that_answers_the_same_again_is_another_host),
         T(one_host_in_a_folder_keeps_what_lies_beside_it),
         T(hosts_of_which_only_files_are_there_are_told_apart),
+        T(folders_beside_hosts_that_say_nothing_are_named),
         T(what_cannot_be_read_below_is_said),
         T(what_is_no_target_is_refused_by_name),
         T(symbolic_links_are_not_followed_and_said_to_be_unreadable),

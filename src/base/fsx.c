@@ -82,12 +82,12 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* One that is left out: an error, or told to skip. */
-static int leave_out(const struct walk *w, const char *path, const char *rel, bool folder, enum vf_code code, const char *why, struct err *e)
+/* A folder that is left out: an error, or told to skip. */
+static int leave_out(const struct walk *w, const char *path, const char *rel, enum vf_code code, const char *why, struct err *e)
 {
     if (!w->skip || !*rel)
         return err_set(e, code, "%s: %s", path, why);
-    w->skip(w->ctx, rel, folder, why);
+    w->skip(w->ctx, rel, SKIPPED_FOLDER, why);
     return 0;
 }
 
@@ -104,7 +104,7 @@ static int visit(struct walk *w, const char *path, const char *rel, unsigned dep
     if (S_ISREG(st.st_mode))
         return w->fn(w->ctx, path, rel, e);
     if (w->skip)
-        w->skip(w->ctx, rel, false, S_ISLNK(st.st_mode) ? "a symbolic link; these are not followed" : "neither a file nor a folder");
+        w->skip(w->ctx, rel, SKIPPED_FILE, S_ISLNK(st.st_mode) ? "a symbolic link; these are not followed" : "neither a file nor a folder");
     return 0;
 }
 
@@ -116,20 +116,22 @@ static int walk(struct walk *w, const char *rel, unsigned depth, struct err *e)
 
     buf_printf(&here, "%s%s%s", w->root, *rel ? "/" : "", rel);
     if (depth > MAX_DEPTH)
-        return leave_out(w, buf_z(&here), rel, true, VF_ELIMIT, "folders nested deeper than 16", e);
+        return leave_out(w, buf_z(&here), rel, VF_ELIMIT, "folders nested deeper than 16", e);
     n = scandir(buf_z(&here), &list, no_dots, by_name);
     if (n < 0)
-        return leave_out(w, buf_z(&here), rel, true, VF_EIO, strerror(errno), e);
+        return leave_out(w, buf_z(&here), rel, VF_EIO, strerror(errno), e);
+    if (n == 0 && *rel && w->skip)
+        w->skip(w->ctx, rel, SKIPPED_EMPTY, "the folder is empty");
     for (int i = 0; i < n && rc == 0 && !w->full; i++) {
         _cleanup_(buf_done) struct buf path = BUF_INIT(4096), below = BUF_INIT(4096);
 
         buf_printf(&path, "%s/%s", buf_z(&here), list[i]->d_name);
         buf_printf(&below, "%s%s%s", rel, *rel ? "/" : "", list[i]->d_name);
         if (path.cut)
-            rc = leave_out(w, w->root, rel, true, VF_ELIMIT, "a name is too long", e);
+            rc = leave_out(w, w->root, rel, VF_ELIMIT, "a name is too long", e);
         else if (++w->seen > MAX_ENTRIES) {
             w->full = true;
-            rc = leave_out(w, w->root, buf_z(&below), true, VF_ELIMIT, "more than 200,000 entries; the rest is not read", e);
+            rc = leave_out(w, w->root, buf_z(&below), VF_ELIMIT, "more than 200,000 entries; the rest is not read", e);
         } else {
             rc = visit(w, buf_z(&path), buf_z(&below), depth, e);
         }

@@ -21,10 +21,12 @@ typedef int fsx_walk_fn(void *ctx, const char *path, const char *rel, struct err
 int fsx_walk(const char *root, fsx_walk_fn *fn, void *ctx, struct err *e);
 
 /*
- * The same, but only root itself must be readable: a folder below that is not, that lies too deep or ends the walk at its limit (folder),
- * a symbolic link, a device is told to skip, and the walk goes on.
+ * The same, but only root itself must be readable: a folder below that is not, that lies too deep or ends the walk at its limit, an
+ * empty one, a symbolic link, a device is told to skip, and the walk goes on.
  */
-typedef void fsx_skip_fn(void *ctx, const char *rel, bool folder, const char *why);
+enum fsx_skipped { SKIPPED_FILE, SKIPPED_FOLDER, SKIPPED_EMPTY };
+
+typedef void fsx_skip_fn(void *ctx, const char *rel, enum fsx_skipped what, const char *why);
 int fsx_walk_readable(const char *root, fsx_walk_fn *fn, fsx_skip_fn *skip, void *ctx, struct err *e);
 
 #endif

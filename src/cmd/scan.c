@@ -33,7 +33,7 @@ struct run {
     struct release upgrade_to;
     const char *path;
     struct js *hosts;
-    size_t nhosts, incomplete;
+    size_t nhosts, incomplete, unread, with[3]; /* with: hosts by their most severe finding */
     bool findings, unsure, failed;
 };
 
@@ -83,7 +83,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 30);
     struct run *r = ctx;
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
-    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete};
+    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete, !h->target->channel};
     struct report_style style;
     struct report report;
     static const enum severity never = SEV_CRITICAL + 1;
@@ -93,9 +93,15 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
         return e->code;
     r->nhosts++;
     r->incomplete += h->incomplete || report.ndamaged;
+    r->unread += report.unread;
     r->unsure |= report.unsure > 0 || report.nblind > 0;
     for (unsigned k = 0; k < 3; k++)
         r->findings |= fail_on != never && k >= (unsigned)fail_on && report.counts[k];
+    for (unsigned k = 3; k-- > 0;)
+        if (report.counts[k]) {
+            r->with[k]++;
+            break;
+        }
     if (r->v->json) {
         js_add(r->hosts, host_json(r->env, &report, h->target));
         return 0;
@@ -136,6 +142,24 @@ static int print_json(struct run *r)
     return cli_write_json(r->c, &doc);
 }
 
+/* The end of a report on several hosts, which nobody reads from the top. */
+static int print_totals(const struct run *r)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(4096), text = BUF_INIT(4096);
+    struct report_style style;
+
+    style_of(r->c, &style);
+    buf_printf(&text, "%zu with critical findings, %zu with warnings, %zu with neither", r->with[SEV_CRITICAL], r->with[SEV_WARNING],
+               r->nhosts - r->unread - r->with[SEV_CRITICAL] - r->with[SEV_WARNING]);
+    if (r->incomplete > r->unread)
+        buf_printf(&text, "; %zu of these not read in full", r->incomplete - r->unread);
+    if (r->unread)
+        buf_printf(&text, "; %zu not read at all", r->unread);
+    buf_printf(&b, "\n%s%-4zu hosts%s    ", style.bold, r->nhosts, style.none);
+    opts_wrap(&b, buf_z(&text), 14, 14, style.width);
+    return cli_write(r->c, &b);
+}
+
 static int scan(struct cli *c, struct run *r, struct env *env, char **targets, int n)
 {
     struct err e = {0};
@@ -157,7 +181,7 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
             r->failed = true;
         }
     }
-    rc = r->v->json ? print_json(r) : 0;
+    rc = r->v->json ? print_json(r) : r->nhosts > 1 ? print_totals(r) : 0;
     return rc ? rc : scan_status(r);
 }
 

@@ -21,7 +21,7 @@ struct found {
     const char *path;  /* on disk; NULL for one in an archive */
     struct slice body;
     const char *why;   /* not NULL: not read */
-    bool folder, cut;
+    bool folder, empty, cut; /* empty: a folder with nothing in it */
     uint32_t host;     /* set by offline_split */
 };
 

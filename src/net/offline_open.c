@@ -238,9 +238,36 @@ static void one_host(struct opening *op, const struct listing *l, const struct h
             root.n = 0;
     manifest = root.n ? (struct slice){NULL, 0} : manifest;
     for (size_t i = 0; i < l->n; i++)
-        if (below(l->v[i].name, root) || strays || l->v[i].folder)
+        if (!l->v[i].empty && (below(l->v[i].name, root) || strays || l->v[i].folder))
             add_file(op, o, t, &l->v[i], root, !below(l->v[i].name, root));
     finish(op, o, t, manifest);
+}
+
+static struct slice first_part(struct slice path)
+{
+    return slice_cut(path, 0, slice_find_char(path, 0, '/'));
+}
+
+/* Folders beside those of hosts that hold nothing, or no name that is understood: perhaps of hosts of which nothing could be saved. */
+static void name_strange_folders(struct opening *op, const struct listing *l, const struct hosts *h)
+{
+    struct slice last = {NULL, 0};
+
+    for (size_t i = 0; i < l->n; i++) {
+        struct slice top = first_part(l->v[i].name);
+        struct offline_target *t;
+        bool seen = l->v[i].host != NO_HOST || (!l->v[i].empty && (l->v[i].folder || top.n == l->v[i].name.n)) || slice_eq(top, last);
+
+        for (size_t k = 0; k < h->n && !seen; k++)
+            seen = slice_eq(first_part(h->roots[k]), top);
+        if (seen)
+            continue;
+        last = top;
+        t = add_target(op, arena_printf(op->a, "%s/" SLICE_FMT, path_base(slice_of(op->path)).p, SLICE_ARG(top)),
+                       arena_printf(op->a, "%s/" SLICE_FMT, op->path, SLICE_ARG(top)), "folder");
+        if (t)
+            problem(op, t, "", l->v[i].empty ? l->v[i].why : "no file in it is named after a command, so nothing is known of this host");
+    }
 }
 
 static void several_hosts(struct opening *op, const struct listing *l, const struct hosts *h, struct pool *pool)
@@ -261,18 +288,20 @@ static void several_hosts(struct opening *op, const struct listing *l, const str
         for (size_t i = 0; i < l->n; i++) {
             bool stray = k == 0 && l->v[i].host == NO_HOST && !l->v[i].folder && offline_wanted(l->v[i].name);
 
-            if (l->v[i].host == k || stray)
+            if ((l->v[i].host == k && !l->v[i].empty) || stray)
                 add_file(op, o, t, &l->v[i], root, stray);
         }
         finish(op, o, t, top);
     }
     for (size_t i = 0; i < l->n; i++)
-        if (l->v[i].folder && l->v[i].host == NO_HOST) { /* perhaps a host that nobody may read */
+        if (l->v[i].folder && !l->v[i].empty && l->v[i].host == NO_HOST) { /* perhaps a host that nobody may read */
             struct offline_target *t = add_target(op, arena_printf(op->a, "%s/" SLICE_FMT, base, SLICE_ARG(l->v[i].name)), op->path, "folder");
 
             if (t)
                 problem(op, t, "", l->v[i].why);
         }
+    if (!pool) /* of an archive only files whose names are understood are listed */
+        name_strange_folders(op, l, h);
     if (h->more)
         problem(op, &op->v[op->n - 1], "", "more than 256 hosts; the rest is not read");
 }
@@ -312,7 +341,7 @@ static int list_file(void *ctx, const char *path, const char *rel, struct err *e
     return 0;
 }
 
-static void list_skipped(void *ctx, const char *rel, bool folder, const char *why)
+static void list_skipped(void *ctx, const char *rel, enum fsx_skipped what, const char *why)
 {
     struct listing *l = ctx;
     struct found *f = add_found(l, slice_of(rel));
@@ -320,7 +349,8 @@ static void list_skipped(void *ctx, const char *rel, bool folder, const char *wh
     if (!f)
         return;
     f->why = arena_printf(l->a, "%s", why);
-    f->folder = folder;
+    f->folder = what != SKIPPED_FILE;
+    f->empty = what == SKIPPED_EMPTY;
 }
 
 /* --- archives --- */

@@ -416,7 +416,7 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
 {
     struct report_item *items;
 
-    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .m = m, .facts = m->facts};
+    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .unread = s->unread, .m = m, .facts = m->facts};
     if (match_run(m, &out->findings, e) < 0)
         return e->code;
     items = arena_array(m->arena, out->findings.n + 1, sizeof *items);

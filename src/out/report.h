@@ -37,6 +37,7 @@ struct report_blind {
 struct report {
     const char *target;   /* as the user named it */
     const char *label, *kind, *incomplete;
+    bool unread; /* nothing of the target could be read: incomplete says why */
     const struct match_ctx *m;
     const struct facts *facts;
     struct findings findings;
@@ -55,6 +56,7 @@ struct report {
 
 struct report_source { /* what a target adds to facts and findings */
     const char *target, *label, *kind, *incomplete;
+    bool unread; /* nothing of it could be read */
 };
 
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e);

@@ -377,11 +377,11 @@ static void title(const struct printing *p)
     buf_add_safe(p->out, slice_of(p->r->label));
     buf_printf(p->out, ", a %s%s\n", p->r->kind, p->s->none);
     if (p->r->incomplete) {
-        buf_printf(p->out, "%sINCOMPLETE%s    ", p->s->red, p->s->none);
-        buf_add_safe(p->out, slice_of(p->r->incomplete));
-        buf_addc(p->out, '\n');
+        buf_reset(&safe);
+        buf_add_safe(&safe, slice_of(p->r->incomplete));
+        buf_printf(p->out, "%s%-*s%s", p->s->red, (int)(INDENT + LABEL_WIDTH), "INCOMPLETE", p->s->none);
+        opts_wrap(p->out, buf_z(&safe), INDENT + LABEL_WIDTH, INDENT + LABEL_WIDTH, p->s->width);
     }
-    buf_addc(p->out, '\n');
 }
 
 /* What silence rests on: rules applied, strangers, changes, latency, gaps, what to run next. */
@@ -446,6 +446,9 @@ void report_text(const struct report *r, const struct report_style *s, struct bu
     struct printing p = {r, s, out};
 
     title(&p);
+    if (r->unread)
+        return;
+    buf_addc(out, '\n');
     findings(&p);
     unsure(&p);
     foot(&p);
