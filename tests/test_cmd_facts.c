@@ -130,7 +130,7 @@ static void facts_verbose_names_the_source_of_a_cell(void **state)
 
     run(f, &cmd_facts, "@|adapter|-v");
     assert_true(has(f->out, "  vmw_ahci  [esxcli storage core adapter list, " ADAPTER_FILE ":3]\n"));
-    assert_true(has(f->out, "  ?  no answer tells it\n"));
+    assert_true(has(f->out, "  ?  no answer to \"esxcli storage san fc list\"\n"));
 }
 
 static void facts_filters_by_state(void **state)

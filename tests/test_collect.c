@@ -92,7 +92,8 @@ static void another_command_that_contradicts_the_release_is_marked(void **state)
     put(h, "vmware_-vl.txt", "VMware ESXi 6.7.0 build-8169922\nVMware ESXi 6.7.0 GA\n");
     gather(h);
     v = cell(h, "esxi", "", "version");
-    assert_true(v->state == VS_KNOWN && v->conflict && slice_eqz(v->s, "6.5.0"));
+    assert_true(v->state == VS_UNKNOWN && v->conflict);
+    assert_non_null(strstr(v->why, "6.5.0"));
     assert_non_null(strstr(v->why, "6.7.0"));
     assert_non_null(strstr(v->why, "vmware_-vl.txt"));
     assert_true(cell(h, "esxi", "", "build")->conflict);
@@ -128,7 +129,9 @@ static void a_copy_of_an_answer_that_differs_is_marked(void **state)
     put(h, "localcli_storage-core-adapter-list.txt", copy);
     gather(h);
     v = cell(h, "adapter", "vmhba0", "driver");
-    assert_true(v->state == VS_KNOWN && v->conflict && slice_eqz(v->s, "vmw_ahci"));
+    assert_true(v->state == VS_UNKNOWN && v->conflict);
+    assert_non_null(strstr(v->why, "says vmw_ahci"));
+    assert_non_null(strstr(v->why, "says ahci"));
     assert_false(cell(h, "adapter", "vmhba32", "driver")->conflict);
     assert_false(cell(h, "adapter", "vmhba0", "pci")->conflict);
     assert_int_equal(state_of(h, "adapter", NULL), TS_COMPLETE);

@@ -413,12 +413,8 @@ static void a_cell_that_two_answers_dispute_is_unknown_to_rules(void **state)
     static const char *const conditions[] = {"<adapter driver='a'/>", "<adapter driver='b'/>", "<adapter driver-absent='yes'/>"};
 
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
-        struct row *r;
-
         world_facts(w, "adapter x|driver=a\n");
-        r = world_row(w, world_table(w, "adapter"), slice_of("x"));
-        r->cells[world_column(w, "adapter", "driver")].conflict = true;
-        r->cells[world_column(w, "adapter", "driver")].why = "another answer says b";
+        world_dispute(w, "adapter", "x", "driver", value_slice(SLICE_LIT("b")));
         assert_int_equal(eval(w, "adapter", "x", conditions[i]), 'U');
     }
 }

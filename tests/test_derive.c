@@ -68,12 +68,10 @@ static void a_disputed_cell_leaves_the_release_unknown(void **state)
 {
     struct world *w = *state;
     const struct derive_env env = {.builds = &w->builds};
-    struct row *r;
+    const struct row *r;
 
     world_facts(w, "esxi|version=6.5.0|build=5969303|update=1\n");
-    r = world_row(w, world_table(w, "esxi"), slice_of(""));
-    r->cells[world_column(w, "esxi", "build")].conflict = true;
-    r->cells[world_column(w, "esxi", "build")].why = "another answer says 4564106";
+    r = world_dispute(w, "esxi", "", "build", value_int(4564106));
     derive_all(w->f, &env);
     assert_int_equal(facts_cell(w->f, r, "release")->state, VS_UNKNOWN);
     assert_non_null(strstr(facts_cell(w->f, r, "release")->why, "4564106"));

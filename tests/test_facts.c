@@ -87,7 +87,7 @@ static void known_beats_absent_beats_unknown(void **state)
         {"?", "?", true, VS_UNKNOWN, "", false},  {"?", "-", true, VS_ABSENT, "", false},   {"?", "a", true, VS_KNOWN, "a", false},
         {"-", "?", true, VS_ABSENT, "", false},   {"-", "-", true, VS_ABSENT, "", false},   {"-", "a", true, VS_KNOWN, "a", false},
         {"a", "?", true, VS_KNOWN, "a", false},   {"a", "-", true, VS_KNOWN, "a", false},   {"a", "a", true, VS_KNOWN, "a", false},
-        {"a", "b", true, VS_KNOWN, "a", true},
+        {"a", "b", true, VS_UNKNOWN, "", true},
     };
     struct fixture *t = *state;
     unsigned col = world_column(&t->w, "t", "first");

@@ -374,12 +374,9 @@ static void a_disputed_cell_is_no_argument(void **state)
     struct fix_check c;
     struct findings fs;
     const struct finding *f;
-    struct row *r;
 
     world_facts(w, host);
-    r = world_row(w, world_table(w, "adapter"), slice_of("vmhba0"));
-    r->cells[world_column(w, "adapter", "ports")].conflict = true;
-    r->cells[world_column(w, "adapter", "ports")].why = "another answer says 6";
+    world_dispute(w, "adapter", "vmhba0", "ports", value_int(6));
     world_match(w, &fs);
     f = world_finding(&fs, "slow", "vmhba0");
     assert_non_null(f);

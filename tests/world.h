@@ -107,6 +107,17 @@ static inline struct row *world_row(struct world *w, unsigned table, struct slic
     return r;
 }
 
+/* A second answer says something else about a cell. */
+static inline const struct row *world_dispute(struct world *w, const char *table, const char *key, const char *column, struct value other)
+{
+    unsigned t = world_table(w, table);
+    struct row *r = world_row(w, t, slice_of(key));
+
+    other.source = facts_add_source(w->f, (struct source){.ask = SLICE_LIT("another")});
+    facts_put(w->f, r, world_column(w, table, column), other);
+    return r;
+}
+
 /*
  * Facts from lines:
  *   adapter vmhba0|driver=vmw_ahci|pci=0000:00:1f.2    a row, its key first; of a single-row table "esxi|build=1"

@@ -45,8 +45,6 @@ static void print_step(const struct run *r, const struct facts *f, const struct 
         buf_addz(&b, trace_text(f, s, f->arena));
         if (s->why && s->result == TRI_UNKNOWN)
             buf_printf(&b, ": %s", s->why);
-        if (s->cell && s->cell->conflict && s->cell->why)
-            buf_printf(&b, "; but %s", s->cell->why);
         if (from)
             buf_printf(&b, "; from %s", from);
         else if (s->cell && s->cell->state != VS_UNKNOWN)

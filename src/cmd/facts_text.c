@@ -85,8 +85,6 @@ static void add_cell(struct buf *out, const struct column *c, const struct value
         buf_add(out, value_text(c, v, a));
         if (c->unit.n)
             buf_printf(out, "%s" SLICE_FMT, slice_eqz(c->unit, "%") ? "" : " ", SLICE_ARG(c->unit));
-        if (v->conflict)
-            buf_addz(out, " (contradicted)");
         return;
     }
 }

@@ -29,8 +29,8 @@ static const char head[] =
     "| ref, refs | key of a row, or of several rows, of the table named |\n"
     "\n"
     "*One of* closes the vocabulary: another word makes the cell unknown. *Computed* columns follow from other cells\n"
-    "and are filled by no probe. *Merged by* says how the values of several answers become one; without it the first\n"
-    "stays, and a different one is kept as a conflict. *Absent when* lists the numbers that mean \"not set\".\n"
+    "and are filled by no probe. *Merged by* says how the values of several answers become one; without it\n"
+    "two that differ make the cell unknown. *Absent when* lists the numbers that mean \"not set\".\n"
     "\n"
     "Under \"filled by\" stand the probe and the key of the answer that it reads; \"or\" parts the spellings of several\n"
     "commands. `vmkfit probe show ID` tells the rest: releases, decoder, extraction.\n";

@@ -406,6 +406,42 @@ static void settle_tables(const struct probes *p, const struct outcome *o, struc
     }
 }
 
+/* "esxcli nvme device get -A ..." */
+static const char *ask_of(const struct way *w, struct arena *a)
+{
+    return arena_printf(a, "%s" SLICE_FMT, ask_prefix(w->ask.kind), SLICE_ARG(expand(w->ask.text, SLICE_LIT("..."), a)));
+}
+
+/* Why a probe left one of its columns open. */
+static const char *reason(const struct probe *p, const struct outcome *o, struct arena *a)
+{
+    const struct way *w = NULL;
+
+    for (unsigned i = 0; i < p->nways && !w; i++)
+        w = p->ways[i].never ? NULL : &p->ways[i];
+    if (!w)
+        return NULL;
+    if (o->state == TS_COMPLETE)
+        return arena_printf(a, "not in the answer to \"%s\"", ask_of(w, a));
+    if (w->each.n || !o->why) /* the outcome speaks of one of many answers */
+        return arena_printf(a, "no complete answer to \"%s\"", ask_of(w, a));
+    return o->why;
+}
+
+/* A cell that no answer filled says which one should have: first what was not answered, then what an answer left out. */
+static void explain_gaps(const struct probes *p, const struct outcome *o, struct facts *f)
+{
+    for (unsigned answered = 0; answered < 2; answered++)
+        for (size_t i = 0; i < p->n; i++) {
+            const struct probe *probe = p->v[i];
+            const char *why = (o[i].state == TS_COMPLETE) == answered ? reason(probe, &o[i], f->arena) : NULL;
+
+            for (size_t k = 0; why && k < facts_count(f, probe->table); k++)
+                for (unsigned b = 0; b < probe->nbinds; b++)
+                    facts_put(f, facts_row(f, probe->table, facts_at(f, probe->table, k)->key), probe->binds[b].column, value_unknown(why));
+        }
+}
+
 int collect_run(struct channel *c, const struct probes *p, struct facts *f, struct err *e)
 {
     struct outcome *o = arena_array(f->arena, p->n + 1, sizeof *o);
@@ -418,6 +454,7 @@ int collect_run(struct channel *c, const struct probes *p, struct facts *f, stru
             if (pass == 2 || (p->v[i]->table == facts_table_index(f, "esxi")) == (pass == 0))
                 rc = run_probe(c, p->v[i], pass == 2, f, &o[i], e);
     settle_tables(p, o, f);
+    explain_gaps(p, o, f);
     if (rc >= 0 && arena_full(f->arena))
         rc = err_set(e, VF_ELIMIT, "the host's answers are larger than what one host may hold; the rest was left out");
     return rc;

@@ -98,10 +98,6 @@ enum tri test_cell(const struct eval *ev, const struct table *t, const struct te
         *why = v->why ? v->why : "no answer that was read tells it";
         return TRI_UNKNOWN;
     }
-    if (v->conflict) {
-        *why = v->why;
-        return TRI_UNKNOWN;
-    }
     if (x->op == TEST_ABSENT)
         return (v->state == VS_ABSENT) == x->wanted ? TRI_TRUE : TRI_FALSE;
     if (v->state == VS_ABSENT)
@@ -210,7 +206,7 @@ static bool step_on(const struct stepping *s, const struct row *r, unsigned at)
     st = &s->c->steps[at];
     if (!st->backward) {
         v = &r->cells[st->column];
-        if (v->state == VS_UNKNOWN || v->conflict)
+        if (v->state == VS_UNKNOWN)
             open_end(s, v->why);
         if (v->state != VS_KNOWN)
             return true;
@@ -228,7 +224,7 @@ static bool step_on(const struct stepping *s, const struct row *r, unsigned at)
         bool hit = false;
 
         v = &o->cells[st->column];
-        if (v->state == VS_UNKNOWN || v->conflict)
+        if (v->state == VS_UNKNOWN)
             open_end(s, v->why);
         if (v->state == VS_KNOWN && v->list)
             for (size_t k = 0; k < v->nlist; k++)
@@ -315,8 +311,8 @@ static bool compare_row(void *ctx, const struct row *r)
         return true;
     t->yes++;
     note(t->ev, (struct step_taken){.cond = t->element, .row = r, .cell = v, .why = v->why,
-                                    .result = v->state == VS_UNKNOWN || v->conflict ? TRI_UNKNOWN : one});
-    if (one == TRI_UNKNOWN || v->state == VS_UNKNOWN || v->conflict)
+                                    .result = v->state == VS_UNKNOWN ? TRI_UNKNOWN : one});
+    if (one == TRI_UNKNOWN || v->state == VS_UNKNOWN)
         t->open++;
     else if (!t->first)
         t->first = v;
@@ -405,9 +401,7 @@ static enum tri eval_compare(const struct eval *ev, const struct cond *c, const 
 
     cond_rows(ev->facts, c->left, subject, take_cell, &a, &closed, &why);
     cond_rows(ev->facts, c->right, subject, take_cell, &b, &closed, &why);
-    if (a.v && b.v && (a.v->conflict || b.v->conflict))
-        result = TRI_UNKNOWN;
-    else if (a.v && b.v && a.v->state == VS_KNOWN && b.v->state == VS_KNOWN)
+    if (a.v && b.v && a.v->state == VS_KNOWN && b.v->state == VS_KNOWN)
         result = (c->op == TEST_BELOW ? a.v->i < b.v->i : c->op == TEST_ABOVE ? a.v->i > b.v->i : a.v->i == b.v->i) ? TRI_TRUE : TRI_FALSE;
     else if (a.v && b.v && (a.v->state == VS_ABSENT || b.v->state == VS_ABSENT))
         result = TRI_FALSE;

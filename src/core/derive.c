@@ -19,10 +19,6 @@ struct value derive_from(struct value v, const struct value *input)
 {
     v.source = input->source;
     v.line = input->line;
-    if (input->conflict) { /* what follows from a disputed value is disputed */
-        v.conflict = true;
-        v.why = input->why;
-    }
     return v;
 }
 
@@ -66,12 +62,12 @@ struct value texts_value(struct texts *t)
 
 bool known_text(const struct value *v, const char *text)
 {
-    return v->state == VS_KNOWN && !v->conflict && slice_eqz(v->s, text);
+    return v->state == VS_KNOWN && slice_eqz(v->s, text);
 }
 
 bool known_bool(const struct value *v, bool wanted)
 {
-    return v->state == VS_KNOWN && !v->conflict && (v->i != 0) == wanted;
+    return v->state == VS_KNOWN && (v->i != 0) == wanted;
 }
 
 /* --- esxi --- */
@@ -94,7 +90,7 @@ static const char *contradiction(struct facts *f, const struct derive_env *env, 
 
     for (unsigned i = 0; i < 3; i++)
         if (read[i]->conflict)
-            return arena_printf(f->arena, "two answers contradict each other: %s", read[i]->why);
+            return read[i]->why;
     if (b && (b->name.major != host->major || b->name.minor != host->minor))
         return arena_printf(f->arena, "build %llu is " SLICE_FMT ", which contradicts version " SLICE_FMT, (unsigned long long)b->number,
                             SLICE_ARG(b->title), SLICE_ARG(read[0]->s));

@@ -16,7 +16,7 @@ static enum fit fit_digits(struct slice pattern, const struct value *v, unsigned
         any &= pattern.p[i] == '.';
     if (any)
         return YES;
-    if (v->state != VS_KNOWN || v->conflict || v->s.n != digits)
+    if (v->state != VS_KNOWN || v->s.n != digits)
         return OPEN;
     for (unsigned i = 0; i < digits; i++)
         if (pattern.p[i] != '.' && pattern.p[i] != v->s.p[i])
@@ -57,7 +57,7 @@ static enum fit fit_linux(const struct facts *f, struct slice p, const struct ro
             return NO;
         if (i >= 2 && slice_eqz(word, "0000"))
             continue;
-        if (v->state != VS_KNOWN || v->conflict)
+        if (v->state != VS_KNOWN)
             all = OPEN;
         else if (!slice_ieq(v->s, word))
             return NO;
@@ -188,12 +188,9 @@ static void identify(struct facts *f, const struct row *r, const struct derive_e
     const struct value *v = facts_cell(f, r, "vendor"), *d = facts_cell(f, r, "device");
     const struct value *sv = facts_cell(f, r, "subvendor"), *sd = facts_cell(f, r, "subdevice");
     const struct value *vn = facts_cell(f, r, "vendor-name"), *dn = facts_cell(f, r, "device-name");
-    const struct value *const parts[] = {v, d, sv, sd}, *disputed = v;
     struct slice name = {NULL, 0};
     uint64_t vendor, device;
 
-    for (unsigned i = 0; i < 4; i++)
-        disputed = parts[i]->conflict ? parts[i] : disputed;
     if (v->state != VS_KNOWN || d->state != VS_KNOWN)
         derive_set(f, r, "id", derive_unknown(f, "vendor and device id", v->state != VS_KNOWN ? v : d));
     else
@@ -201,7 +198,7 @@ static void identify(struct facts *f, const struct row *r, const struct derive_e
                    derive_from(value_slice(slice_of(sv->state == VS_KNOWN && sd->state == VS_KNOWN
                                             ? arena_printf(f->arena, SLICE_FMT ":" SLICE_FMT ":" SLICE_FMT ":" SLICE_FMT, SLICE_ARG(v->s),
                                                            SLICE_ARG(d->s), SLICE_ARG(sv->s), SLICE_ARG(sd->s))
-                                            : arena_printf(f->arena, SLICE_FMT ":" SLICE_FMT, SLICE_ARG(v->s), SLICE_ARG(d->s)))), disputed));
+                                            : arena_printf(f->arena, SLICE_FMT ":" SLICE_FMT, SLICE_ARG(v->s), SLICE_ARG(d->s)))), v));
     if (dn->state == VS_KNOWN)
         name = vn->state == VS_KNOWN && !slice_starts(dn->s, vn->s.p)
                    ? slice_of(arena_printf(f->arena, SLICE_FMT " " SLICE_FMT, SLICE_ARG(vn->s), SLICE_ARG(dn->s)))

@@ -248,11 +248,11 @@ static void dispute(struct facts *f, const struct column *c, struct value *cell,
 {
     const struct source *a = &f->sources[cell->source], *b = &f->sources[v->source];
 
-    cell->conflict = true;
-    cell->why = arena_printf(f->arena, SLICE_FMT ": \"" SLICE_FMT "\" (" SLICE_FMT ") says " SLICE_FMT ", \"" SLICE_FMT "\" (" SLICE_FMT
+    *cell = value_unknown(arena_printf(f->arena, "two answers contradict each other: " SLICE_FMT ": \"" SLICE_FMT "\" (" SLICE_FMT ") says " SLICE_FMT ", \"" SLICE_FMT "\" (" SLICE_FMT
                              ") says " SLICE_FMT, SLICE_ARG(c->name), SLICE_ARG(a->ask), SLICE_ARG(a->where),
                              SLICE_ARG(value_text(c, cell, f->arena)), SLICE_ARG(b->ask), SLICE_ARG(b->where),
-                             SLICE_ARG(value_text(c, v, f->arena)));
+                             SLICE_ARG(value_text(c, v, f->arena))));
+    cell->conflict = true;
 }
 
 static void compare_put(struct facts *f, const struct column *c, struct value *cell, const struct value *v)
@@ -261,7 +261,7 @@ static void compare_put(struct facts *f, const struct column *c, struct value *c
 
     if (cell->state == VS_UNKNOWN && !cell->why && !cell->conflict)
         *cell = *v; /* nobody told it */
-    if (v->state != VS_KNOWN || cell->state != VS_KNOWN || cell->source == v->source || c->merge != MERGE_FIRST || cell->conflict)
+    if (v->state != VS_KNOWN || cell->state != VS_KNOWN || cell->source == v->source || c->merge != MERGE_FIRST)
         return;
     if ((f->compare->identity_only && !identifies(c)) || value_equal(c, cell, v) || (text && same_name(cell->s, v->s)))
         return;
@@ -278,7 +278,7 @@ void facts_put(struct facts *f, struct row *r, unsigned column, struct value v)
         return;
     }
     if (cell->state == VS_UNKNOWN && cell->conflict)
-        return; /* contradicted within one source: nothing of that kind repairs it */
+        return; /* contradicted: nothing of that kind repairs it */
     if (v.state == VS_KNOWN && cell->state == VS_KNOWN) {
         if (c->merge != MERGE_FIRST) {
             merge_known(f, c, cell, &v);

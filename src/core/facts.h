@@ -17,14 +17,14 @@ enum value_state {
 
 struct value {
     enum value_state state;
-    bool conflict;   /* known, but another source said something else: why quotes it. Shown to people; to rules and gates it is unknown */
+    bool conflict;   /* unknown since two answers contradict each other: why quotes them */
     uint32_t source; /* index of struct source, 0 when there is none (derived) */
     uint32_t line;   /* in the source, 0 when it has no lines */
     int64_t i;       /* VT_INT, VT_BOOL */
     struct slice s;  /* all other single types; the text of the reference for VT_REF */
     const struct slice *list; /* VT_LIST, VT_REFS */
     size_t nlist;
-    const char *why; /* of an unknown or conflicting value */
+    const char *why; /* of an unknown value */
 };
 
 /* One reply that was decoded: what was asked, what answered, how it went. */
@@ -77,8 +77,8 @@ const struct row *facts_at(const struct facts *f, unsigned table, size_t i);
 void facts_sort(struct facts *f);
 
 /*
- * Put a value into a cell. A known value beats an absent one beats an unknown one. Two different known values: from the same source the
- * cell becomes unknown ("given twice, differently"); from two sources the first one put stays, marked as conflicting.
+ * Put a value into a cell. A known value beats an absent one beats an unknown one. Two different known values leave it
+ * unknown, in conflict: "given twice, differently" in one source, or what each of two sources says.
  */
 void facts_put(struct facts *f, struct row *r, unsigned column, struct value v);
 

@@ -59,7 +59,7 @@ static struct slice argument(const struct match_ctx *m, const struct finding *f,
     if (!slice_starts(written, "${"))
         return written;
     col = dot == SIZE_MAX || !slice_eq(slice_cut(inner, 0, dot), t->name) ? -1 : table_column(t, slice_from(inner, dot + 1));
-    text = col < 0 ? SLICE_LIT("") : value_text(&t->columns[col], gate_cell(m, f->row, t->columns[col].name.p), m->arena);
+    text = col < 0 ? SLICE_LIT("") : value_text(&t->columns[col], facts_cell(m->facts, f->row, t->columns[col].name.p), m->arena);
     if (text.n == 0)
         gate_block(c, GATE_UNKNOWN, SLICE_FMT " is not known for " SLICE_FMT, SLICE_ARG(inner), SLICE_ARG(f->row->key));
     else if (!action_arg_fits(&a->args[k], text))
@@ -68,24 +68,13 @@ static struct slice argument(const struct match_ctx *m, const struct finding *f,
     return text;
 }
 
-const struct value *gate_cell(const struct match_ctx *m, const struct row *r, const char *column)
-{
-    const struct value *v = facts_cell(m->facts, r, column);
-    struct value *open;
-
-    if (!v->conflict || v->state != VS_KNOWN || !(open = arena_alloc(m->arena, sizeof *open)))
-        return v;
-    *open = value_unknown(arena_printf(m->arena, "two answers contradict each other: %s", v->why));
-    return open;
-}
-
 /* --- arguments of other actions --- */
 
 /* A setting must be there, and its range allow the value. */
 static void gate_setting(const struct match_ctx *m, struct slice path, struct slice value, struct fix_check *c)
 {
     const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "setting"), path);
-    const struct value *min = gate_cell(m, r, "min"), *max = gate_cell(m, r, "max");
+    const struct value *min = facts_cell(m->facts, r, "min"), *max = facts_cell(m->facts, r, "max");
     int64_t n;
     const char *why;
 
@@ -93,7 +82,7 @@ static void gate_setting(const struct match_ctx *m, struct slice path, struct sl
         gate_block(c, GATE_REFUSED, "this host has no setting " SLICE_FMT, SLICE_ARG(path));
     else if (!r)
         gate_block(c, GATE_UNKNOWN, "whether this host has the setting " SLICE_FMT " is not known: it was not read", SLICE_ARG(path));
-    else if (known_text(gate_cell(m, r, "type"), "string"))
+    else if (known_text(facts_cell(m->facts, r, "type"), "string"))
         gate_block(c, GATE_REFUSED, SLICE_FMT " takes a text, not a number", SLICE_ARG(path));
     else if (num_parse_i64(value, &n) == 0 && ((min->state == VS_KNOWN && n < min->i) || (max->state == VS_KNOWN && n > max->i)))
         gate_block(c, GATE_REFUSED, SLICE_FMT " takes no value " SLICE_FMT " on this host", SLICE_ARG(path), SLICE_ARG(value));
@@ -132,12 +121,14 @@ static void gate_vib_remove(const struct match_ctx *m, struct slice name, struct
     if (!facts_complete(m->facts, "module", &why))
         gate_block(c, GATE_UNKNOWN, "whether a module of " SLICE_FMT " is in use is not known: %s", SLICE_ARG(name), why);
     for (size_t i = 0; (r = derive_row(m->facts, "module", i)); i++) {
-        const struct value *carrier = gate_cell(m, r, "vib");
+        const struct value *carrier = facts_cell(m->facts, r, "vib");
+        bool loaded;
 
-        if (carrier->state != VS_KNOWN || !slice_eq(carrier->s, name) || known_bool(gate_cell(m, r, "loaded"), false))
+        if (carrier->state != VS_KNOWN || !slice_eq(carrier->s, name) || known_bool(facts_cell(m->facts, r, "loaded"), false))
             continue;
-        gate_block(c, known_bool(gate_cell(m, r, "loaded"), true) ? GATE_REFUSED : GATE_UNKNOWN, "its module " SLICE_FMT " %s", SLICE_ARG(r->key),
-                   known_bool(gate_cell(m, r, "loaded"), true) ? "is loaded" : "may be loaded: not known");
+        loaded = known_bool(facts_cell(m->facts, r, "loaded"), true);
+        gate_block(c, loaded ? GATE_REFUSED : GATE_UNKNOWN, "its module " SLICE_FMT " %s", SLICE_ARG(r->key),
+                   loaded ? "is loaded" : "may be loaded: not known");
     }
 }
 
@@ -146,10 +137,13 @@ static bool takes_back(const struct match_ctx *m, const struct action *a, struct
 {
     const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "module"), module);
 
-    return strcmp(a->name, "module-enable") == 0 && known_bool(gate_cell(m, r, "change-pending"), true);
+    return strcmp(a->name, "module-enable") == 0 && known_bool(facts_cell(m->facts, r, "change-pending"), true);
 }
 
-/* From 7.0 on (and where the release is not known) the inverse of enabling a driver is a command that costs the host its disks: it is not put before anybody's eyes. */
+/*
+ * From 7.0 on (and where the release is not known) the inverse of enabling a driver is a command that costs the host its disks: it is not put
+ * before anybody's eyes.
+ */
 static bool shows_undo(const struct match_ctx *m, const struct action *a)
 {
     return a->undo && !(strcmp(a->name, "module-enable") == 0 && (m->facts->release.major == 0 || m->facts->release.major >= 7));
@@ -161,7 +155,7 @@ static bool already(const struct match_ctx *m, const struct action *a, struct sl
     const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "module"), module);
     bool enable = strcmp(a->name, "module-enable") == 0;
 
-    return (enable || strcmp(a->name, "module-disable") == 0) && known_bool(gate_cell(m, r, "enabled"), enable);
+    return (enable || strcmp(a->name, "module-disable") == 0) && known_bool(facts_cell(m->facts, r, "enabled"), enable);
 }
 
 static void add_command(const struct match_ctx *m, const struct action *a, const struct slice *values, struct fix_check *out)
@@ -184,7 +178,7 @@ static void add_command(const struct match_ctx *m, const struct action *a, const
 /* What must be in order before anything is saved for the next boot. */
 static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_check *c)
 {
-    const struct value *pending = gate_cell(m, facts_single(m->facts, "host"), "reboot-pending");
+    const struct value *pending = facts_cell(m->facts, facts_single(m->facts, "host"), "reboot-pending");
     const struct row *l;
 
     if (pending->state != VS_KNOWN)
@@ -192,7 +186,7 @@ static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_chec
     else if (pending->i && !back)
         gate_block(c, GATE_REFUSED, "a change already waits for the next boot: reboot first, or take it back");
     for (size_t i = 0; (l = derive_row(m->facts, "log", i)); i++)
-        if (known_text(gate_cell(m, l, "kind"), "bootbank-missing"))
+        if (known_text(facts_cell(m->facts, l, "kind"), "bootbank-missing"))
             gate_block(c, GATE_REFUSED, "the log reports a missing boot bank: changes would not be saved (KB 318611)");
 }
 

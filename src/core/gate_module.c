@@ -35,7 +35,7 @@ static bool is_boss(const struct value *id)
 
 static bool passed_through(const struct match_ctx *m, const struct row *pci)
 {
-    return known_bool(gate_cell(m, pci, "passthru"), true) || known_text(gate_cell(m, pci, "owner"), "VM Passthru");
+    return known_bool(facts_cell(m->facts, pci, "passthru"), true) || known_text(facts_cell(m->facts, pci, "owner"), "VM Passthru");
 }
 
 /* Is a file of a VIB in the list: after its first eight characters, '-' as '_' (sata-ahci: sata_ahc.v00), as every boot.cfg seen has them. */
@@ -61,7 +61,7 @@ static bool loads_file_of(struct slice modules, struct slice vib)
 static void check_boot_list(const struct match_ctx *m, const struct row *module, struct fix_check *c)
 {
     const struct row *bank = facts_find(m->facts, facts_table_index(m->facts, "bootbank"), SLICE_LIT("/bootbank"));
-    const struct value *vib = gate_cell(m, module, "vib"), *modules = gate_cell(m, bank, "modules");
+    const struct value *vib = facts_cell(m->facts, module, "vib"), *modules = facts_cell(m->facts, bank, "modules");
 
     if (vib->state != VS_KNOWN || slice_ends(vib->s, "-base"))
         return;
@@ -83,7 +83,7 @@ static void check_shim(const struct match_ctx *m, const struct row *driver, cons
     const char *why;
 
     for (size_t i = 0; (r = derive_row(m->facts, "module", i)); i++) {
-        const struct value *enabled = gate_cell(m, r, "enabled");
+        const struct value *enabled = facts_cell(m->facts, r, "enabled");
 
         if (!slice_starts(r->key, shim))
             continue;
@@ -104,7 +104,7 @@ static void check_shim(const struct match_ctx *m, const struct row *driver, cons
 
 static void check_shims(const struct match_ctx *m, const struct row *driver, struct fix_check *c)
 {
-    const struct value *names = gate_cell(m, driver, "namespaces"), *api = gate_cell(m, driver, "api");
+    const struct value *names = facts_cell(m->facts, driver, "namespaces"), *api = facts_cell(m->facts, driver, "api");
 
     if (known_text(api, "native"))
         return;
@@ -138,10 +138,10 @@ static bool not_wanted(const struct match_ctx *m, const struct fix *fix, const s
 }
 
 /* A driver was found that would take the function: is that good. */
-static void check_taker(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci, struct slice user, const struct row *other,
-                        struct fix_check *c)
+static void check_taker(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci,
+                        struct slice user, const struct row *other, struct fix_check *c)
 {
-    const struct value *id = gate_cell(m, pci, "id"), *class = gate_cell(m, pci, "class");
+    const struct value *id = facts_cell(m->facts, pci, "id"), *class = facts_cell(m->facts, pci, "class");
 
     if (id->state == VS_UNKNOWN)
         gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " (" SLICE_FMT ") is a RAID function is not known: %s", SLICE_ARG(user),
@@ -159,17 +159,17 @@ static void check_taker(const struct match_ctx *m, const struct fix *fix, const 
 }
 
 /* Who takes one PCI function when its module is disabled. */
-static void check_fallback(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci, struct slice user,
-                           struct fix_check *c)
+static void check_fallback(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci,
+                           struct slice user, struct fix_check *c)
 {
-    const struct value *list = gate_cell(m, pci, "candidates");
+    const struct value *list = facts_cell(m->facts, pci, "candidates");
     unsigned modules = facts_table_index(m->facts, "module");
     const struct value *open = NULL;
     const char *why;
 
     if (passed_through(m, pci))
         return;
-    if (is_boss(gate_cell(m, pci, "id")))
+    if (is_boss(facts_cell(m->facts, pci, "id")))
         gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is the controller of a Dell BOSS boot card: the host could lose its boot disk",
                    SLICE_ARG(user), SLICE_ARG(pci->key));
     if (list->state == VS_UNKNOWN) {
@@ -179,7 +179,7 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
     }
     for (size_t i = 0; list->state == VS_KNOWN && i < list->nlist; i++) {
         const struct row *other = facts_find(m->facts, modules, list->list[i]);
-        const struct value *enabled = gate_cell(m, other, "enabled");
+        const struct value *enabled = facts_cell(m->facts, other, "enabled");
 
         if (slice_eq(list->list[i], module) || acts_on(fix, "module-disable", list->list[i]))
             continue;
@@ -213,9 +213,10 @@ static bool lists_module(const struct value *candidates, struct slice module)
 }
 
 /* One adapter or NIC that the module drives. */
-static void check_user(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *r, struct fix_check *c)
+static void check_user(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *r,
+                       struct fix_check *c)
 {
-    const struct value *pci = gate_cell(m, r, "pci"), *machines, *boots;
+    const struct value *pci = facts_cell(m->facts, r, "pci"), *machines, *boots;
     const struct row *function;
     const char *why;
 
@@ -230,30 +231,32 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, const s
               pci->why ? pci->why : why ? why : "it is not in the PCI list");
         return;
     }
-    if (gate_cell(m, function, "module")->state == VS_KNOWN && !slice_eq(gate_cell(m, function, "module")->s, module) &&
-        lists_module(gate_cell(m, function, "candidates"), module))
+    if (facts_cell(m->facts, function, "module")->state == VS_KNOWN && !slice_eq(facts_cell(m->facts, function, "module")->s, module) &&
+        lists_module(facts_cell(m->facts, function, "candidates"), module))
         gate_block(c, GATE_UNKNOWN, "the PCI list says that " SLICE_FMT " drives " SLICE_FMT ", its own list says " SLICE_FMT,
-                   SLICE_ARG(gate_cell(m, function, "module")->s), SLICE_ARG(r->key), SLICE_ARG(module));
+                   SLICE_ARG(facts_cell(m->facts, function, "module")->s), SLICE_ARG(r->key), SLICE_ARG(module));
     check_fallback(m, fix, subject, module, function, r->key, c);
     if (r->table != facts_table_index(m->facts, "adapter"))
         return;
-    boots = gate_cell(m, r, "boots");
-    machines = gate_cell(m, r, "machines");
+    boots = facts_cell(m->facts, r, "boots");
+    machines = facts_cell(m->facts, r, "machines");
     if (boots->state == VS_UNKNOWN)
         gate_block(c, GATE_UNKNOWN, "whether the host boots over " SLICE_FMT " is not known: %s", SLICE_ARG(r->key), boots->why);
     else if (known_bool(boots, true))
-        gate_warn(c, "the host boots over " SLICE_FMT ": have a console at hand, and a way back that does not need this controller", SLICE_ARG(r->key));
+        gate_warn(c, "the host boots over " SLICE_FMT ": have a console at hand, and a way back that does not need this controller",
+                  SLICE_ARG(r->key));
     if (machines->state == VS_UNKNOWN)
         gate_warn(c, "which machines run on datastores behind " SLICE_FMT " is not known (%s): maintenance mode first", SLICE_ARG(r->key),
                   machines->why ? machines->why : "not asked");
     else if (machines->state == VS_KNOWN)
-        gate_warn(c, "%s%zu running machine%s on datastores behind " SLICE_FMT ": maintenance mode first", derive_whole_behind(m->facts, BEHIND_MACHINES) ? "" : "at least ",
-                  machines->nlist, machines->nlist == 1 ? "" : "s", SLICE_ARG(r->key));
+        gate_warn(c, "%s%zu running machine%s on datastores behind " SLICE_FMT ": maintenance mode first",
+                  derive_whole_behind(m->facts, BEHIND_MACHINES) ? "" : "at least ", machines->nlist, machines->nlist == 1 ? "" : "s",
+                  SLICE_ARG(r->key));
 }
 
 static void check_boss(const struct match_ctx *m, const struct row *adapter, struct fix_check *c)
 {
-    const struct value *devices = gate_cell(m, adapter, "devices");
+    const struct value *devices = facts_cell(m->facts, adapter, "devices");
     const char *why;
 
     if (devices->state == VS_UNKNOWN)
@@ -262,7 +265,7 @@ static void check_boss(const struct match_ctx *m, const struct row *adapter, str
         gate_block(c, GATE_UNKNOWN, "which devices hang on " SLICE_FMT " is not known in full: %s", SLICE_ARG(adapter->key), why);
     for (size_t i = 0; devices->state == VS_KNOWN && i < devices->nlist; i++) {
         const struct row *d = facts_find(m->facts, facts_table_index(m->facts, "device"), devices->list[i]);
-        const struct value *model = gate_cell(m, d, "model");
+        const struct value *model = facts_cell(m->facts, d, "model");
 
         if (model->state == VS_UNKNOWN)
             gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " behind " SLICE_FMT " is a boot card's disk is not known: %s",
@@ -275,7 +278,7 @@ static void check_boss(const struct match_ctx *m, const struct row *adapter, str
 static void check_management(const struct match_ctx *m, const struct row *nic, struct fix_check *c)
 {
     const struct row *vmk = facts_find(m->facts, facts_table_index(m->facts, "vmknic"), SLICE_LIT("vmk0"));
-    const struct value *sw = gate_cell(m, vmk, "switch"), *in = gate_cell(m, nic, "vswitches");
+    const struct value *sw = facts_cell(m->facts, vmk, "switch"), *in = facts_cell(m->facts, nic, "vswitches");
 
     for (size_t i = 0; sw->state == VS_KNOWN && in->state == VS_KNOWN && i < in->nlist; i++)
         if (slice_eq(in->list[i], sw->s))
@@ -290,19 +293,20 @@ static const struct row *user_of(const struct match_ctx *m, const struct row *pc
 
     for (unsigned k = 0; k < 2; k++)
         for (size_t i = 0; (r = derive_row(m->facts, tables[k], i)); i++)
-            if (gate_cell(m, r, "pci")->state == VS_KNOWN && slice_eq(gate_cell(m, r, "pci")->s, pci->key))
+            if (facts_cell(m->facts, r, "pci")->state == VS_KNOWN && slice_eq(facts_cell(m->facts, r, "pci")->s, pci->key))
                 return r;
     return NULL;
 }
 
 /* Functions that are no adapter and no NIC (USB controllers, GPUs), or ought to be one and are in neither list. Returns whether it is driven. */
-static bool check_function(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci, struct fix_check *c)
+static bool check_function(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module,
+                           const struct row *pci, struct fix_check *c)
 {
-    const struct value *owner = gate_cell(m, pci, "module"), *alias = gate_cell(m, pci, "alias");
+    const struct value *owner = facts_cell(m->facts, pci, "module"), *alias = facts_cell(m->facts, pci, "alias");
 
     if (user_of(m, pci))
         return false;
-    if (owner->state == VS_UNKNOWN && !passed_through(m, pci) && lists_module(gate_cell(m, pci, "candidates"), module))
+    if (owner->state == VS_UNKNOWN && !passed_through(m, pci) && lists_module(facts_cell(m->facts, pci, "candidates"), module))
         gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(pci->key),
                    owner->why ? owner->why : "not asked");
     if (owner->state != VS_KNOWN || !slice_eq(owner->s, module))
@@ -318,7 +322,7 @@ static bool check_function(const struct match_ctx *m, const struct fix *fix, con
 static bool check_listed(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *r,
                          struct fix_check *c)
 {
-    const struct value *by = gate_cell(m, r, "driver");
+    const struct value *by = facts_cell(m->facts, r, "driver");
 
     if (by->state != VS_KNOWN) { /* each has a driver: printed as none, it is as good as not printed */
         gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
@@ -342,7 +346,7 @@ static void check_is_driver(const struct match_ctx *m, struct slice module, stru
     const char *why = NULL;
 
     for (size_t i = 0; (r = derive_row(m->facts, "driver-map", i)); i++)
-        if (slice_eq(gate_cell(m, r, "driver")->s, module))
+        if (slice_eq(facts_cell(m->facts, r, "driver")->s, module))
             return;
     if (facts_complete(m->facts, "driver-map", &why))
         gate_block(c, GATE_REFUSED, SLICE_FMT " drives no device of this host and no map file names it: what depends on it is not known",
@@ -356,7 +360,7 @@ void gate_module_disable(const struct match_ctx *m, const struct fix *fix, const
 {
     static const char *const tables[] = {"adapter", "nic", "pci"};
     const struct row *r, *host = facts_single(m->facts, "host");
-    const struct value *usb = gate_cell(m, host, "boot-usb");
+    const struct value *usb = facts_cell(m->facts, host, "boot-usb");
     bool driver = false;
     const char *why;
 

@@ -11,9 +11,6 @@ void gate_block(struct fix_check *c, enum gate_state state, const char *fmt, ...
 /* What a person must know before. */
 void gate_warn(struct fix_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* As facts_cell, but a cell about which two answers contradict each other is unknown. */
-const struct value *gate_cell(const struct match_ctx *m, const struct row *r, const char *column);
-
 /* Has the host this module. */
 void gate_module_known(const struct match_ctx *m, struct slice module, struct fix_check *c);
 /* Will every device of the module have a driver at the next boot. */

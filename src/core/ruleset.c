@@ -389,7 +389,7 @@ static bool look_row(void *ctx, const struct row *r)
     const struct anchor *a = &l->rs->anchors[l->anchor];
     const struct value *v = &r->cells[a->column];
 
-    if (v->state == VS_UNKNOWN || v->conflict)
+    if (v->state == VS_UNKNOWN)
         take_list(l, a->all);
     else if (v->state == VS_KNOWN && v->list)
         for (size_t i = 0; i < v->nlist; i++)

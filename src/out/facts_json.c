@@ -26,9 +26,7 @@ const char *source_state_name(const struct source *s)
 
 const char *value_why(const struct value *v)
 {
-    if (v->state == VS_UNKNOWN)
-        return v->why ? v->why : "no answer tells it";
-    return v->conflict ? v->why : NULL;
+    return v->state != VS_UNKNOWN ? NULL : v->why ? v->why : "no answer tells it";
 }
 
 bool filter_cell(const struct facts_filter *w, const struct column *c, unsigned column, const struct value *v)

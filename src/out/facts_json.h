@@ -36,7 +36,7 @@ const char *value_state_name(enum value_state s);
 const char *table_state_name(enum table_state s);
 const char *source_state_name(const struct source *s);
 
-/* Why a cell is unknown or in conflict, never NULL for an unknown one; NULL else. */
+/* Why a cell is unknown; NULL for one that is not. */
 const char *value_why(const struct value *v);
 
 #endif
