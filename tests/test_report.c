@@ -171,6 +171,21 @@ static void a_paste_gets_the_finding_but_no_commands(void **state)
     done(s);
 }
 
+/* What the person who pasted should be asked for next, and nothing twice. */
+static void a_paste_says_what_would_decide_more(void **state)
+{
+    struct scanned *s = scan("fixtures/forum-paste-6.5/paste", 0);
+    const char *first, *again;
+
+    (void)state;
+    says(s, "to decide esxcli system module list; esxcli hardware pci list; esxcli storage core path list");
+    says(s, "why as for vmhba0, and so are the fixes evidence confirmed by log lines: 16 scsi-error");
+    first = strstr(buf_z(&s->text), "fix 2 use-ahci");
+    again = first ? strstr(first + 1, "fix 2 use-ahci") : first;
+    assert_true(first && !again);
+    done(s);
+}
+
 static void healthy_hosts_have_nothing_above_a_note(void **state)
 {
     static const char *const hosts[] = {"5.5u3", "6.0u3", "6.5u3", "6.7u3", "7.0u3", "8.0u3", "9.0"};
@@ -208,6 +223,7 @@ int main(void)
         cmocka_unit_test(from_7_0_on_nobody_is_told_to_disable_vmw_ahci),
         cmocka_unit_test(stale_workaround_on_7_0_is_named_and_repaired),
         cmocka_unit_test(a_paste_gets_the_finding_but_no_commands),
+        cmocka_unit_test(a_paste_says_what_would_decide_more),
         cmocka_unit_test(healthy_hosts_have_nothing_above_a_note),
         cmocka_unit_test(every_reason_names_its_answer_and_line),
     };

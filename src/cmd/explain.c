@@ -77,6 +77,15 @@ static const char *verdict(const struct finding *x, enum tri when)
     return "";
 }
 
+static void print_point(const struct run *r, const char *text, struct buf *out)
+{
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(65536);
+
+    buf_add_safe(&safe, slice_of(text));
+    buf_addz(out, "  - ");
+    opts_wrap(out, buf_z(&safe), 4, 4, r->c->width > 100 ? 100 : r->c->width);
+}
+
 static void explain_row(struct run *r, const struct match_ctx *m, const struct row *row, struct buf *out)
 {
     static const char *const seen[] = {"asks for none", "seen: the finding is confirmed", "looked for and not seen: one step less severe",
@@ -104,14 +113,15 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct r
     }
     for (unsigned i = 0; i < r->rule->nfixes && x.result != TRI_FALSE; i++) {
         struct fix_check check;
-        static const char *const states[] = {"may be shown", "withheld until more is known", "refused"};
+        static const char *const states[] = {"nothing that facts can tell stands against it", "withheld until more is known", "refused"};
 
         fix_judge(m, &x, &r->rule->fixes[i], &check);
-        buf_printf(out, " fix " SLICE_FMT ": %s\n", SLICE_ARG(r->rule->fixes[i].id), states[check.state]);
-        for (size_t k = 0; k < check.nreasons; k++) {
-            buf_addz(out, "  - ");
-            opts_wrap(out, check.reasons[k], 4, 4, r->c->width > 100 ? 100 : r->c->width);
-        }
+        buf_printf(out, " fix " SLICE_FMT ": %s\n", SLICE_ARG(r->rule->fixes[i].id),
+                   r->rule->fixes[i].nactions ? states[check.state] : "advice, which has no commands");
+        for (size_t k = 0; k < check.nreasons; k++)
+            print_point(r, check.reasons[k], out);
+        for (size_t k = 0; k < check.nnotes && check.state == GATE_OPEN; k++)
+            print_point(r, check.notes[k], out);
     }
     buf_addc(out, '\n');
     r->explained++;

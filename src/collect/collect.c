@@ -154,7 +154,7 @@ static int on_reply(void *ctx, const struct reply *reply)
     switch (reply->status) {
     case REPLY_MISSING:
         if (!r->why && !r->cross)
-            r->why = arena_printf(r->f->arena, "no answer to \"" SLICE_FMT "\"", SLICE_ARG(r->asked));
+            r->why = arena_printf(r->f->arena, NO_ANSWER_TO "\"" SLICE_FMT "\"", SLICE_ARG(r->asked));
         return 0;
     case REPLY_FAILED:
     case REPLY_UNREADABLE:

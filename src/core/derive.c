@@ -382,7 +382,7 @@ void derive_host(struct facts *f, const struct derive_env *env)
     for (size_t i = 0; (r = derive_row(f, "adapter", i)); i++) {
         const struct value *b = facts_cell(f, h, "boot-adapter");
 
-        derive_set(f, r, "boots", b->state == VS_UNKNOWN ? derive_unknown(f, "boot device", b)
+        derive_set(f, r, "boots", b->state == VS_UNKNOWN ? *b
                                                          : derive_from(value_bool(b->state == VS_KNOWN && slice_eq(b->s, r->key)), b));
     }
 }

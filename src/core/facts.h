@@ -82,6 +82,9 @@ void facts_sort(struct facts *f);
  */
 void facts_put(struct facts *f, struct row *r, unsigned column, struct value v);
 
+/* Begins why something is unknown for which a command, in double quotes behind this, would have to be run. */
+#define NO_ANSWER_TO "no answer to "
+
 /* Why a table is not complete that no question lists: its rows are asked for one by one, so what is there is all that was wanted. */
 #define TABLE_BY_NAME "only what was asked for by name"
 

@@ -249,15 +249,19 @@ static const char *repaired_in(const struct match_ctx *m, const struct cond *c)
 const char *trace_text(const struct facts *f, const struct step_taken *s, struct arena *a)
 {
     const struct table *t = &f->schema->tables[s->row ? s->row->table : s->cond->table];
-    struct slice key = s->row && s->row->key.n ? s->row->key : SLICE_LIT(""), text;
+    struct slice key = s->row && s->row->key.n ? s->row->key : SLICE_LIT(""), text, unit;
+    const struct column *c;
     unsigned column = s->test ? s->test->column : s->cond->column;
 
     if (!s->cell)
         return arena_printf(a, SLICE_FMT, SLICE_ARG(t->name));
-    text = value_text(&t->columns[column], s->cell, a);
-    return arena_printf(a, SLICE_FMT "%s" SLICE_FMT " " SLICE_FMT " %s" SLICE_FMT, SLICE_ARG(t->name), key.n ? " " : "", SLICE_ARG(key),
-                        SLICE_ARG(t->columns[column].name),
-                        s->cell->state == VS_KNOWN ? "is " : s->cell->state == VS_ABSENT ? "is absent" : "is unknown", SLICE_ARG(text));
+    c = &t->columns[column];
+    text = value_text(c, s->cell, a);
+    unit = s->cell->state == VS_KNOWN && c->type == VT_INT ? c->unit : SLICE_LIT("");
+    return arena_printf(a, SLICE_FMT "%s" SLICE_FMT " " SLICE_FMT " %s" SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(t->name), key.n ? " " : "",
+                        SLICE_ARG(key), SLICE_ARG(c->name),
+                        s->cell->state == VS_KNOWN ? "is " : s->cell->state == VS_ABSENT ? "is absent" : "is unknown", SLICE_ARG(text),
+                        unit.n && !slice_eqz(unit, "%") ? " " : "", SLICE_ARG(unit));
 }
 
 const char *trace_source(const struct facts *f, const struct value *v, struct arena *a)
@@ -302,7 +306,6 @@ static bool has_finding(const struct report *r, const struct row *row)
 
 static void strangers(struct report *r)
 {
-    struct texts found = {0};
     const struct row *p;
 
     for (size_t i = 0; (p = derive_row(r->facts, "pci", i)); i++) {
@@ -312,15 +315,13 @@ static void strangers(struct report *r)
             continue;
         if (has_finding(r, p) || ruleset_knows(r->m->rules, module->state == VS_KNOWN ? module->s : SLICE_LIT(""), id->state == VS_KNOWN ? id->s : SLICE_LIT("")))
             continue;
-        texts_add(&found,
+        texts_add(&r->strangers,
                   slice_of(arena_printf(r->m->arena, SLICE_FMT "%s" SLICE_FMT "%s" SLICE_FMT,
                                         SLICE_ARG(alias->state == VS_KNOWN ? alias->s : p->key), id->state == VS_KNOWN ? " " : "",
                                         SLICE_ARG(id->state == VS_KNOWN ? id->s : SLICE_LIT("")), module->state == VS_KNOWN ? " " : "",
                                         SLICE_ARG(module->state == VS_KNOWN ? module->s : SLICE_LIT("")))),
                   r->m->arena);
     }
-    r->strangers = found.v;
-    r->nstrangers = found.n;
 }
 
 static void changes(struct report *r)
@@ -337,22 +338,26 @@ static void changes(struct report *r)
         newest = order > 0 ? v : newest;
     }
     if (newest)
-        buf_printf(&b, SLICE_FMT " VIB " SLICE_FMT " " SLICE_FMT, SLICE_ARG(cell(r, newest, "installed")->s), SLICE_ARG(newest->key),
-                   SLICE_ARG(shown(r, newest, "version")));
-    if (newest && same > 1)
-        buf_printf(&b, " and %zu more that day", same - 1);
+        buf_printf(&b, "%zu VIB%s on " SLICE_FMT ", " SLICE_FMT " " SLICE_FMT "%s", same, same == 1 ? "" : "s",
+                   SLICE_ARG(cell(r, newest, "installed")->s), SLICE_ARG(newest->key), SLICE_ARG(shown(r, newest, "version")),
+                   same == 1 ? "" : " among them");
     if (cell(r, host, "uptime")->state == VS_KNOWN)
         buf_printf(&b, "%sbooted %lld days before this was read", b.n ? "; " : "", (long long)cell(r, host, "uptime-days")->i);
     if (b.n)
         r->changed = arena_dup(r->m->arena, buf_slice(&b)).p;
 }
 
-/* The command is not there on this release, or printed nothing, as it does for an empty list: no damage. */
-static bool no_damage(const struct source *s)
+/* The command is not there on this release: no damage. */
+static bool not_there(const struct source *s)
 {
-    return (s->state == SOURCE_REFUSED && s->why && strstr(s->why, "Unknown command or namespace")) ||
-           (s->state == SOURCE_UNUSABLE && s->why && strcmp(s->why, "empty answer") == 0 && !slice_ends(s->where, ".xml") &&
-            !slice_ends(s->where, ".json")); /* these say in words that there is nothing */
+    return s->state == SOURCE_REFUSED && s->why && strstr(s->why, "Unknown command or namespace");
+}
+
+/* Printed nothing, as text forms do for an empty list; XML and JSON say in words that there is nothing. */
+static bool empty_text(const struct source *s)
+{
+    return s->state == SOURCE_UNUSABLE && s->why && strcmp(s->why, "empty answer") == 0 && !slice_ends(s->where, ".xml") &&
+           !slice_ends(s->where, ".json");
 }
 
 /* Another form of the answer, or another way to read it, was better. */
@@ -377,11 +382,13 @@ static void damages(struct report *r)
                 mended = f->sources[k].probe == s->probe && (f->sources[k].state != SOURCE_MISSING || k < i);
             r->missing += !mended;
         }
-        if (s->state == SOURCE_OK || s->state == SOURCE_MISSING || no_damage(s) || r->ndamaged == MAX_DAMAGED)
+        if (s->state == SOURCE_OK || s->state == SOURCE_MISSING || not_there(s) || r->ndamaged == MAX_DAMAGED)
             continue;
         for (size_t k = 1; k < f->nsources && !mended; k++)
             mended = better(&f->sources[k], s);
-        if (mended)
+        if (!mended && empty_text(s))
+            texts_add(&r->empty, s->ask, r->m->arena);
+        if (mended || empty_text(s))
             continue;
         text = arena_printf(r->m->arena, SLICE_FMT "%s" SLICE_FMT "%s: %s", SLICE_ARG(s->ask), s->where.n ? " (" : "", SLICE_ARG(s->where),
                             s->where.n ? ")" : "", s->why ? s->why : "not readable");
@@ -412,11 +419,42 @@ static void blind_spots(struct report *r)
     r->blind = v;
 }
 
+/* Adds the commands that a reason names as not answered. */
+static void add_wanted(struct report *r, const char *why)
+{
+    while (why && (why = strstr(why, NO_ANSWER_TO "\""))) {
+        const char *ask = why + strlen(NO_ANSWER_TO "\""), *end = strchr(ask, '"');
+
+        if (!end)
+            return;
+        texts_add(&r->wanted, (struct slice){ask, (size_t)(end - ask)}, r->m->arena);
+        why = end + 1;
+    }
+}
+
+/* Which questions would decide what is open: first those of fixes, then those of rules. */
+static void wanted(struct report *r)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < r->findings.n; i++) {
+            const struct finding *f = r->items[i].finding;
+
+            for (unsigned k = 0; pass == 0 && finding_counts(f) && k < f->rule->nfixes; k++)
+                for (size_t n = 0; n < r->items[i].fixes[k].check.nreasons; n++)
+                    add_wanted(r, r->items[i].fixes[k].check.reasons[n]);
+            if (pass == 1 && f->result == TRI_UNKNOWN && !f->withheld_by && !f->superseded_by)
+                add_wanted(r, f->why);
+        }
+    for (size_t i = 0; i < r->nblind; i++)
+        add_wanted(r, r->blind[i].why);
+}
+
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e)
 {
     struct report_item *items;
 
-    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .unread = s->unread, .m = m, .facts = m->facts};
+    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .unread = s->unread, .m = m,
+                           .facts = m->facts};
     if (match_run(m, &out->findings, e) < 0)
         return e->code;
     items = arena_array(m->arena, out->findings.n + 1, sizeof *items);
@@ -440,5 +478,6 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
     changes(out);
     damages(out);
     blind_spots(out);
+    wanted(out);
     return 0;
 }

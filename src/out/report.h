@@ -2,6 +2,7 @@
 #define VF_OUT_REPORT_H
 
 #include "base/json.h"
+#include "core/derive.h"
 #include "core/gate.h"
 
 /*
@@ -44,12 +45,13 @@ struct report {
     const struct report_item *items; /* one per finding, same order */
     size_t counts[3];                /* findings that count, by severity */
     size_t unsure, withheld;
-    const struct slice *strangers;   /* storage controllers and NICs that no rule knows: "vmhba1 8086:a182 vmw_ahci" */
-    size_t nstrangers;
+    struct texts strangers;          /* storage controllers and NICs that no rule knows: "vmhba1 8086:a182 vmw_ahci" */
     const char *changed; /* newest VIB installation, image change, boot: one line, or NULL */
     const char **damaged; /* answers that were cut, refused or unreadable: "ask (file): why" */
     size_t ndamaged, damaged_cap;
-    size_t missing; /* asks that nobody answered */
+    struct texts empty;  /* questions whose answer has 0 bytes: an empty list, or a command that failed */
+    struct texts wanted; /* questions without an answer on which something undecided rests */
+    size_t missing;      /* questions without an answer in all */
     const struct report_blind *blind;
     size_t nblind;
 };

@@ -151,11 +151,13 @@ struct js *report_json(const struct report *r)
     js_put(o, "host", host);
     js_put(o, "summary", summary);
     js_put(o, "findings", list);
-    js_put(o, "no_rule_for", slices(r->strangers, r->nstrangers));
+    js_put(o, "no_rule_for", slices(r->strangers.v, r->strangers.n));
     js_put(o, "not_judged", blind);
     js_put(o, "changed", js_textz(r->changed));
     js_put(o, "latency_measured", js_bool(false));
     js_put(o, "answers_damaged", texts((const char *const *)r->damaged, r->ndamaged));
+    js_put(o, "answers_empty", slices(r->empty.v, r->empty.n));
+    js_put(o, "answers_wanted", slices(r->wanted.v, r->wanted.n));
     js_put(o, "answers_missing", js_int((int64_t)r->missing));
     return o;
 }

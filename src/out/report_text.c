@@ -253,7 +253,29 @@ static void fix(const struct printing *p, const struct report_fix *x, unsigned n
             line(p, i ? "" : "undo", "%s", x->check.undo[i]);
 }
 
-static void group_body(const struct printing *p, const struct group *g)
+static bool same_texts(const char *const *a, size_t na, const char *const *b, size_t nb)
+{
+    for (size_t i = 0; i < na && na == nb; i++)
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    return na == nb;
+}
+
+/* Do the gates say the same of both subjects. */
+static bool same_fixes(const struct report_item *a, const struct report_item *b)
+{
+    for (unsigned i = 0; i < a->finding->rule->nfixes; i++) {
+        const struct fix_check *x = &a->fixes[i].check, *y = &b->fixes[i].check;
+
+        if (x->state != y->state || !same_texts(x->reasons, x->nreasons, y->reasons, y->nreasons) ||
+            !same_texts(x->notes, x->nnotes, y->notes, y->nnotes) || !same_texts(x->commands, x->ncommands, y->commands, y->ncommands))
+            return false;
+    }
+    return true;
+}
+
+/* before: what was said of another subject of the same rule, or NULL. */
+static void group_body(const struct printing *p, const struct group *g, const struct report_item *before)
 {
     const struct report_item *it = &p->r->items[g->idx[0]];
     const struct finding *f = it->finding;
@@ -268,14 +290,16 @@ static void group_body(const struct printing *p, const struct group *g)
         because(p, f);
     if (f->newer_than_list)
         line(p, "why", "newer than every pair on the list of " SLICE_FMT "; nobody has validated it", SLICE_ARG(f->rule->reviewed));
+    else if (before)
+        line(p, "why", "as for " SLICE_FMT "%s", SLICE_ARG(before->finding->row->key), same_fixes(before, it) ? ", and so are the fixes" : "");
     else
         line(p, "why", SLICE_FMT, SLICE_ARG(f->rule->why));
     evidence(p, f);
     if (it->fixed_in && !brief)
         line(p, "fixed in", "%s", it->fixed_in);
-    for (unsigned i = 0; i < f->rule->nfixes && !brief; i++) /* the first subject's; its gates speak for the group where they are host-wide */
+    for (unsigned i = 0; i < f->rule->nfixes && !brief && !(before && same_fixes(before, it)); i++) /* the first subject's; its gates speak for the group where they are host-wide */
         fix(p, &it->fixes[i], i + 1);
-    for (unsigned i = 0; i < f->rule->nhrefs && !brief; i++)
+    for (unsigned i = 0; i < f->rule->nhrefs && !brief && !before; i++)
         line(p, i ? "" : "see", SLICE_FMT, SLICE_ARG(f->rule->hrefs[i]));
     if (f->withheld_by)
         line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
@@ -283,6 +307,16 @@ static void group_body(const struct printing *p, const struct group *g)
         line(p, "replaced", "by " SLICE_FMT, SLICE_ARG(f->superseded_by->id));
     hint(p, "more", "", "explain", f->rule->id, f->row->key, "");
     buf_addc(p->out, '\n');
+}
+
+/* The item that stands for a rule in what was printed before number i. */
+static const struct report_item *told_before(const struct report *r, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (r->items[k].finding->rule == r->items[i].finding->rule && r->items[k].finding->result == TRI_TRUE &&
+            finding_counts(r->items[k].finding))
+            return &r->items[k];
+    return NULL;
 }
 
 static void findings(const struct printing *p)
@@ -304,7 +338,7 @@ static void findings(const struct printing *p)
                     g.idx[g.n++] = k;
             }
         heading(p, &g);
-        group_body(p, &g);
+        group_body(p, &g, p->s->verbose ? NULL : told_before(r, i));
     }
 }
 
@@ -384,12 +418,25 @@ static void title(const struct printing *p)
     }
 }
 
+/* "label  before a; b; and 3 more behind", at most so many without -v. */
+static void some(const struct printing *p, const char *label, const struct texts *t, size_t most, const char *before, const char *behind)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(8192);
+
+    for (size_t i = 0; i < t->n && (i < most || p->s->verbose); i++) {
+        buf_addz(&b, i ? "; " : "");
+        buf_add(&b, t->v[i]);
+    }
+    if (t->n > most && !p->s->verbose)
+        buf_printf(&b, "; and %zu more", t->n - most);
+    if (t->n)
+        line(p, label, "%s%s%s", before, buf_z(&b), behind);
+}
+
 /* What silence rests on: rules applied, strangers, changes, latency, gaps, what to run next. */
 static void foot(const struct printing *p)
 {
     const struct report *r = p->r;
-    _cleanup_(buf_done) struct buf b = BUF_INIT(8192);
-    size_t most = p->s->verbose ? r->nstrangers : 4;
     static const struct slice none = {NULL, 0};
 
     if (r->counts[2] + r->counts[1] == 0)
@@ -410,14 +457,7 @@ static void foot(const struct printing *p)
          r->findings.ok, r->m->rules->newest.n ? "; newest review " : "", SLICE_ARG(r->m->rules->newest));
     if (r->withheld)
         line(p, "withheld", "%zu finding%s that a guard or a better rule replaces (-v)", r->withheld, r->withheld == 1 ? "" : "s");
-    for (size_t i = 0; i < r->nstrangers && i < most; i++) {
-        buf_addz(&b, i ? "; " : "");
-        buf_add(&b, r->strangers[i]);
-    }
-    if (r->nstrangers > most)
-        buf_printf(&b, "; and %zu more", r->nstrangers - most);
-    if (r->nstrangers)
-        line(p, "no rule for", "%s", buf_z(&b));
+    some(p, "no rule on", &r->strangers, 4, "", ": good or bad, no rule is about these");
     if (r->changed)
         line(p, "changed", "%s", r->changed);
     line(p, "latency", "not measured: these answers hold no esxtop samples. On the host: esxtop, then u, and look at DAVG and KAVG");
@@ -427,10 +467,13 @@ static void foot(const struct printing *p)
         for (size_t i = 0; i < r->ndamaged && (p->s->verbose || i < FEW); i++)
             line(p, "", "- %s", r->damaged[i]);
     }
+    some(p, "empty", &r->empty, FEW, "no byte, which is an empty list or a command that failed: ", "");
+    some(p, "to decide", &r->wanted, 8, "", "");
     if (r->missing) {
         char counted[100];
 
-        (void)snprintf(counted, sizeof counted, "%zu of the questions that vmkfit asks had no answer here (", r->missing);
+        (void)snprintf(counted, sizeof counted, "%zu questions without an answer; nothing%s here rests on them (", r->missing,
+                       r->wanted.n ? " else" : "");
         hint(p, "not there", counted, "facts --source", none, none, ")");
     }
     for (size_t i = 0; i < r->findings.n; i++)
