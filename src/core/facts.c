@@ -369,13 +369,12 @@ struct slice value_text(const struct column *c, const struct value *v, struct ar
 {
     if (v->state != VS_KNOWN)
         return SLICE_LIT("");
-    switch (c->type) {
-    case VT_BOOL:
+    switch (value_kind(c->type)) {
+    case KIND_BOOL:
         return v->i ? SLICE_LIT("yes") : SLICE_LIT("no");
-    case VT_INT:
+    case KIND_INT:
         return slice_of(arena_printf(a, "%lld", (long long)v->i));
-    case VT_LIST:
-    case VT_REFS: {
+    case KIND_LIST: {
         _cleanup_(buf_done) struct buf b = BUF_INIT(64u << 10);
 
         for (size_t i = 0; i < v->nlist; i++) {
@@ -385,15 +384,8 @@ struct slice value_text(const struct column *c, const struct value *v, struct ar
         }
         return b.n ? arena_dup(a, buf_slice(&b)) : SLICE_LIT("");
     }
-    case VT_TEXT:
-    case VT_NAME:
-    case VT_VERSION:
-    case VT_DATE:
-    case VT_TIME:
-    case VT_HEX:
-    case VT_PCI:
-    case VT_REF:
-        return v->s;
+    case KIND_TEXT:
+        break;
     }
     return v->s;
 }
@@ -404,29 +396,21 @@ bool value_equal(const struct column *c, const struct value *a, const struct val
         return false;
     if (a->state != VS_KNOWN)
         return true;
-    switch (c->type) {
-    case VT_BOOL:
-    case VT_INT:
+    switch (value_kind(c->type)) {
+    case KIND_BOOL:
+    case KIND_INT:
         return a->i == b->i;
-    case VT_LIST:
-    case VT_REFS:
+    case KIND_LIST:
         if (a->nlist != b->nlist)
             return false;
         for (size_t i = 0; i < a->nlist; i++)
             if (!slice_eq(a->list[i], b->list[i]))
                 return false;
         return true;
-    case VT_TEXT:
-    case VT_NAME:
-    case VT_VERSION:
-    case VT_DATE:
-    case VT_TIME:
-    case VT_HEX:
-    case VT_PCI:
-    case VT_REF:
-        return slice_eq(a->s, b->s);
+    case KIND_TEXT:
+        break;
     }
-    return false;
+    return slice_eq(a->s, b->s);
 }
 
 struct value value_unknown(const char *why)

@@ -31,6 +31,11 @@ const char *value_type_name(enum value_type t)
     return "text";
 }
 
+enum value_kind value_kind(enum value_type t)
+{
+    return t == VT_BOOL ? KIND_BOOL : t == VT_INT ? KIND_INT : t == VT_LIST || t == VT_REFS ? KIND_LIST : KIND_TEXT;
+}
+
 struct loading {
     struct xml *x;
     struct arena *a;

@@ -69,6 +69,10 @@ struct slice table_near_column(const struct table *t, struct slice name);
 
 const char *value_type_name(enum value_type t);
 
+/* Which members of struct value hold a value of a type: s, i, list. */
+enum value_kind { KIND_TEXT, KIND_BOOL, KIND_INT, KIND_LIST };
+enum value_kind value_kind(enum value_type t);
+
 /*
  * One step from a table to related rows: by a reference of its own (forward), or by a reference that another table holds to
  * it (backward). A path is at most SCHEMA_MAX_STEPS steps, the shortest there is; forward before backward, schema order last.

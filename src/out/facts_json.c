@@ -54,25 +54,17 @@ static struct js *known_value(const struct column *c, const struct value *v)
 {
     struct js *list;
 
-    switch (c->type) {
-    case VT_INT:
+    switch (value_kind(c->type)) {
+    case KIND_INT:
         return js_int(v->i);
-    case VT_BOOL:
+    case KIND_BOOL:
         return js_bool(v->i != 0);
-    case VT_LIST:
-    case VT_REFS:
+    case KIND_LIST:
         list = js_array();
         for (size_t i = 0; i < v->nlist; i++)
             js_add(list, js_text(v->list[i]));
         return list;
-    case VT_TEXT:
-    case VT_NAME:
-    case VT_VERSION:
-    case VT_DATE:
-    case VT_TIME:
-    case VT_HEX:
-    case VT_PCI:
-    case VT_REF:
+    case KIND_TEXT:
         break;
     }
     return js_text(v->s);
