@@ -4,21 +4,6 @@
 
 /* Texts of the field to typed cells: what does not fit is unknown with the text quoted, never passed on. */
 
-static int setup(void **state)
-{
-    static struct world w;
-
-    world_open(&w);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_close(*state);
-    return 0;
-}
-
 static const struct column *column(const struct world *w, const char *table, const char *name)
 {
     return &w->schema.tables[world_table(w, table)].columns[world_column(w, table, name)];
@@ -420,7 +405,7 @@ static void the_value_an_ask_was_expanded_with_is_a_cell(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         T(each_type_takes_its_own_and_nothing_else),
         T(names_have_the_form_of_their_column),

@@ -2,21 +2,6 @@
 
 /* Truth tables. T true, F false, U unknown; a condition is read from a rule's <when>, as rules have it. */
 
-static int setup(void **state)
-{
-    static struct world w;
-
-    world_open(&w);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_close(*state);
-    return 0;
-}
-
 static const struct cond *when(struct world *w, const char *subject, const char *xml)
 {
     const char *text = arena_printf(w->a,
@@ -421,7 +406,7 @@ static void a_cell_that_two_answers_dispute_is_unknown_to_rules(void **state)
 
 int main(void)
 {
-#define C(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define C(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         C(quantifiers_decide_over_an_open_table_only_by_counterexample),
         C(same_looks_at_the_rows_that_pass),

@@ -4,21 +4,6 @@
 
 /* What is computed from the cells that were read: where they do not tell one story the result is unknown, and says why. */
 
-static int setup(void **state)
-{
-    static struct world w;
-
-    world_open(&w);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_close(*state);
-    return 0;
-}
-
 static const struct value *derived(struct world *w, const char *lines, const char *table, const char *column)
 {
     const struct derive_env env = {.builds = &w->builds};
@@ -162,7 +147,7 @@ static void a_map_file_that_was_cut_proves_no_lack_of_drivers(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         T(the_release_follows_only_from_facts_that_agree),
         T(a_disputed_cell_leaves_the_release_unknown),

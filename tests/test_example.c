@@ -5,21 +5,6 @@
 
 /* Examples run as their rule's own tests, and lint says what is well-formed but cannot be meant. */
 
-static int setup(void **state)
-{
-    static struct world w;
-
-    world_open(&w);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_close(*state);
-    return 0;
-}
-
 #define ONE(subject, body, examples)                                                                                                       \
     "<rules format='1'><rule id='the-rule' subject='" subject "' severity='note' status='stable' reviewed='2026-11-30'><title>t</title>" body \
     RULE_WHY examples "</rule></rules>"
@@ -277,7 +262,7 @@ static void two_rules_of_a_topic_with_fixes_need_a_decision(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         T(flat_attributes_reach_the_subject_and_its_related_rows),
         T(tables_are_complete_unless_the_example_says_otherwise),

@@ -46,17 +46,8 @@ static const char host[] =
 
 static int setup(void **state)
 {
-    static struct world w;
-
-    world_open(&w);
-    world_rules(&w, rules);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_close(*state);
+    (void)world_setup(state);
+    world_rules(*state, rules);
     return 0;
 }
 
@@ -484,7 +475,7 @@ static void every_action_is_whole(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         T(the_commands_of_an_open_fix_are_given_in_order_with_their_undo),
         T(every_gate_stops_the_fix),

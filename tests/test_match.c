@@ -1,20 +1,5 @@
 #include "world.h"
 
-static int setup(void **state)
-{
-    static struct world w;
-
-    world_open(&w);
-    *state = &w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_close(*state);
-    return 0;
-}
-
 static void a_finding_says_how_it_stands(void **state)
 {
     struct world *w = *state;
@@ -331,7 +316,7 @@ static void one_rule_on_one_row_keeps_its_trace_whatever_the_result(void **state
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         T(a_finding_says_how_it_stands),
         T(rules_that_apply_and_find_nothing_are_counted),

@@ -52,6 +52,22 @@ static inline void world_close(struct world *w)
     *w = (struct world){.a = NULL};
 }
 
+/* A world of its own for each test, as its state. */
+static inline int world_setup(void **state)
+{
+    static struct world w;
+
+    world_open(&w);
+    *state = &w;
+    return 0;
+}
+
+static inline int world_teardown(void **state)
+{
+    world_close(*state);
+    return 0;
+}
+
 static inline unsigned world_table(const struct world *w, const char *name)
 {
     int t = schema_table(&w->schema, slice_of(name));
