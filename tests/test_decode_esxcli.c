@@ -17,7 +17,8 @@
 
 static void xml_flattens_structures_and_lists(void **state)
 {
-    struct decoded d = decode(state, SHAPE_OBJECT, NULL,
+    static const struct answer t = {
+        SHAPE_OBJECT,
         XML("<structure typeName=\"NICInfo\">\n" S("LinkStatus", "Up ")
             "<field name=\"DriverInfo\"><structure typeName=\"D\">\n" S("Version",
             "1.15.1.0") "</structure></field>\n"
@@ -28,39 +29,29 @@ static void xml_flattens_structures_and_lists(void **state)
             "<structure typeName=\"P\">" S("Client", "vmk0") "</structure>"
             "<structure typeName=\"P\">" S("Client", "") "</structure></list></field>\n"
             "<field name=\"MTU\"><integer>1500</integer></field>"
-            "<field name=\"Up\"><boolean>true</boolean></field></structure>"));
+            "<field name=\"Up\"><boolean>true</boolean></field></structure>"),
+        DECODE_COMPLETE, 1,
+        .records = {"LinkStatus=Up|DriverInfo/Version=1.15.1.0|Modes[0]=Auto|Modes[1]=100/Full|None[0]=|"
+                    "DVPort/Client[0]=vmk0|DVPort/Client[1]=|MTU=1500|Up=true"}};
 
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    assert_string_equal(d.form, "xml");
-    expect(&d, 0, "LinkStatus", "Up");
-    expect(&d, 0, "DriverInfo/Version", "1.15.1.0");
-    expect_member(&d, 0, "Modes", 0, "Auto");
-    expect_member(&d, 0, "Modes", 1, "100/Full");
-    expect_member(&d, 0, "None", 0, "");
-    expect_member(&d, 0, "DVPort/Client", 0, "vmk0");
-    expect_member(&d, 0, "DVPort/Client", 1, "");
-    expect(&d, 0, "MTU", "1500");
-    expect(&d, 0, "Up", "true");
+    assert_string_equal(expect_answer(*state, &t).form, "xml");
 }
 
 static void xml_takes_values_alone_prefixes_and_synonyms(void **state)
 {
-    struct decoded d = decode(state, SHAPE_VALUE, NULL, XML("<integer>42825414367</integer>"));
+    static const struct answer t[] = {
+        {SHAPE_VALUE, XML("<integer>42825414367</integer>"), DECODE_COMPLETE, 1, .records = {"value=42825414367"}},
+        {SHAPE_LIST,
+         "<?xml version=\"1.0\"?><esxcli:output xmlns:esxcli=\"http://www.vmware.com/Products/ESX/5.0/esxcli/\">"
+         "<esxcli:root>"
+         "<esxcli:list type=\"struct\"><esxcli:struct>"
+         "<esxcli:field name=\"TTL\"><esxcli:int>64</esxcli:int></esxcli:field>"
+         "<esxcli:field name=\"Dup\"><esxcli:bool>false</esxcli:bool></esxcli:field></esxcli:struct></esxcli:list>"
+         "</esxcli:root></esxcli:output>", DECODE_COMPLETE, 1, .records = {"TTL=64|Dup=false"}},
+        {SHAPE_TABLE, XML("<list type=\"structure\">\n</list>"), DECODE_COMPLETE, .n = 0},
+    };
 
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    expect(&d, 0, "value", "42825414367");
-    d = decode(state, SHAPE_LIST, NULL,
-        "<?xml version=\"1.0\"?><esxcli:output xmlns:esxcli=\"http://www.vmware.com/Products/ESX/5.0/esxcli/\">"
-        "<esxcli:root>"
-        "<esxcli:list type=\"struct\"><esxcli:struct>"
-        "<esxcli:field name=\"TTL\"><esxcli:int>64</esxcli:int></esxcli:field>"
-        "<esxcli:field name=\"Dup\"><esxcli:bool>false</esxcli:bool></esxcli:field></esxcli:struct></esxcli:list>"
-        "</esxcli:root></esxcli:output>");
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    expect(&d, 0, "TTL", "64");
-    expect(&d, 0, "Dup", "false");
-    d = decode(state, SHAPE_TABLE, NULL, XML("<list type=\"structure\">\n</list>"));
-    expect_state(&d, DECODE_COMPLETE, 0, 0);
+    expect_answers(*state, t, sizeof t / sizeof *t);
 }
 
 static void xml_marks_or_drops_what_is_out_of_place(void **state)
@@ -68,7 +59,7 @@ static void xml_marks_or_drops_what_is_out_of_place(void **state)
     static const struct {
         const char *text;
         size_t n;
-        const char *damaged;
+        const char *fields;
     } cases[] = {
         {XML("<list>\n<structure><field><string>x</string></field>" S("B", "2") "</structure></list>"), 1, NULL},
         {XML("<list>\n<structure><string>x</string>" S("B", "2") "</structure><structure>" S("B",
@@ -81,22 +72,20 @@ static void xml_marks_or_drops_what_is_out_of_place(void **state)
         {XML("<list>\n<structure>" S("A", "1") S("A", "2") "</structure><structure>" S("B",
             "3") "</structure></list>"), 1, NULL},
         {XML("<list>\n"
-            "<structure><field name=\"A\"><string>1</string><string>2</string></field></structure></list>"), 1, "A"},
-        {XML("<list>\n<structure><field name=\"A\"></field></structure></list>"), 1, "A"},
-        {XML("<list>\n<structure><field name=\"A\"><boolean>yes</boolean></field></structure></list>"), 1, "A"},
-        {XML("<list>\n<structure><field name=\"A\"><integer>12 MB</integer></field></structure></list>"), 1, "A"},
-        {XML("<list>\n<structure><field name=\"A\"><float>1</float></field></structure></list>"), 1, "A"},
-        {XML("<list>\n<structure><field name=\"A\"><string>a<b/>c</string></field></structure></list>"), 1, "A"},
+            "<structure><field name=\"A\"><string>1</string><string>2</string></field></structure></list>"), 1, "A!"},
+        {XML("<list>\n<structure><field name=\"A\"></field></structure></list>"), 1, "A!"},
+        {XML("<list>\n<structure><field name=\"A\"><boolean>yes</boolean></field></structure></list>"), 1, "A!"},
+        {XML("<list>\n<structure><field name=\"A\"><integer>12 MB</integer></field></structure></list>"), 1, "A!"},
+        {XML("<list>\n<structure><field name=\"A\"><float>1</float></field></structure></list>"), 1, "A!"},
+        {XML("<list>\n<structure><field name=\"A\"><string>a<b/>c</string></field></structure></list>"), 1, "A!"},
         {XML("<structure>\n" S("A", "1") "</structure><structure>" S("B", "2") "</structure>"), 2, NULL},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct decoded d = decode(state, SHAPE_LIST, NULL, cases[i].text);
+        const struct answer wanted = {SHAPE_LIST, cases[i].text, DECODE_PARTIAL, cases[i].n, .records = {cases[i].fields}};
 
-        expect_state(&d, DECODE_PARTIAL, cases[i].n, 0);
-        assert_true(d.line >= 4);
-        if (cases[i].damaged)
-            expect_damage(&d, 0, cases[i].damaged);
+        if (expect_answer(*state, &wanted).line < 4)
+            fail_msg("line in the head of %s", cases[i].text);
     }
 }
 
@@ -109,14 +98,12 @@ static void xml_keeps_what_was_finished_before_the_break(void **state)
     for (size_t i = 0; i < 100; i++)
         buf_printf(&b, "<structure>\n" S("Name", "vmnic%zu") "</structure>\n", i);
     buf_addz(&b, "<structure>\n" S("Name", "b") "</list>\n</root>\n</output>\n");
-    d = decode(state, SHAPE_LIST, NULL, buf_z(&b));
-    assert_int_equal(d.state, DECODE_PARTIAL);
-    assert_int_equal(d.line, 306);
+    d = expect_answer(*state, &(struct answer){SHAPE_LIST, buf_z(&b), DECODE_PARTIAL, ANY, .line = 306});
     assert_non_null(strstr(d.why, "not well-formed"));
     assert_true(d.n > 80 && d.n <= 100); /* the parser reads ahead a little */
-    expect(&d, 80, "Name", "vmnic80");
-    d = decode(state, SHAPE_LIST, NULL, "<output><root><string>x</root></output>");
-    expect_state(&d, DECODE_UNUSABLE, 0, 1);
+    expect_fields(&d, 80, "Name=vmnic80", "the broken list");
+    (void)expect_answer(*state, &(struct answer){
+        SHAPE_LIST, "<output><root><string>x</root></output>", DECODE_UNUSABLE, 0, .line = 1});
 }
 
 static void foreign_and_hostile_xml_is_unusable(void **state)
@@ -129,144 +116,108 @@ static void foreign_and_hostile_xml_is_unusable(void **state)
         "<output></output>",
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct decoded d = decode(state, SHAPE_LIST, NULL, cases[i]);
-
-        expect_state(&d, DECODE_UNUSABLE, 0, 0);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        (void)expect_answer(*state, &(struct answer){SHAPE_LIST, cases[i], .state = DECODE_UNUSABLE});
 }
 
 /* --- JSON --- */
 
 static void json_flattens_and_keeps_numbers_as_text(void **state)
 {
-    struct decoded d = decode(state, SHAPE_LIST, NULL,
-        "[{\"Device Display Name\": \"a\\/b \", \"Size\": 19074048, \"Is SSD\": false, "
-        "\"Paths\": [\"x\", \"y\"], \"None\": [], \"Info\": {\"Version\": \"1\"},"
-        " \"Ports\": [{\"Id\": 1}, {\"Id\": 2}],"
-        " \"Big\": \"0x481a96c95\", \"Gone\": null}]\n");
+    static const struct answer t[] = {
+        {SHAPE_LIST,
+         "[{\"Device Display Name\": \"a\\/b \", \"Size\": 19074048, \"Is SSD\": false, "
+         "\"Paths\": [\"x\", \"y\"], \"None\": [], \"Info\": {\"Version\": \"1\"},"
+         " \"Ports\": [{\"Id\": 1}, {\"Id\": 2}],"
+         " \"Big\": \"0x481a96c95\", \"Gone\": null}]\n", DECODE_COMPLETE, 1,
+         .records = {"Device Display Name=a/b|Size=19074048|Is SSD=false|Paths[1]=y|None[0]=|Info/Version=1|Ports/Id[0]=1|"
+                     "Ports/Id[1]=2|Big=0x481a96c95|Gone="}},
+        {SHAPE_OBJECT, "{\"Build\": \"Releasebuild-1\"}", DECODE_COMPLETE, .n = 1},
+        {SHAPE_TABLE, "[]\n", DECODE_COMPLETE, .n = 0},
+        {SHAPE_VALUE, "\"Enabled\"\n", DECODE_COMPLETE, 1, .records = {"value=Enabled"}},
+    };
 
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    expect(&d, 0, "Device Display Name", "a/b");
-    expect(&d, 0, "Size", "19074048");
-    expect(&d, 0, "Is SSD", "false");
-    expect_member(&d, 0, "Paths", 1, "y");
-    expect_member(&d, 0, "None", 0, "");
-    expect(&d, 0, "Info/Version", "1");
-    expect_member(&d, 0, "Ports/Id", 0, "1");
-    expect_member(&d, 0, "Ports/Id", 1, "2");
-    expect(&d, 0, "Big", "0x481a96c95");
-    expect(&d, 0, "Gone", "");
-    d = decode(state, SHAPE_OBJECT, NULL, "{\"Build\": \"Releasebuild-1\"}");
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    d = decode(state, SHAPE_TABLE, NULL, "[]\n");
-    expect_state(&d, DECODE_COMPLETE, 0, 0);
-    d = decode(state, SHAPE_VALUE, NULL, "\"Enabled\"\n");
-    expect(&d, 0, "value", "Enabled");
+    expect_answers(*state, t, sizeof t / sizeof *t);
 }
 
 static void broken_json_is_unusable(void **state)
 {
     static const char *const cases[] = {"[{\"a\": 1},\n{\"b\": ]", "{\"a\": 1} {\"a\": 2}", "{\"a\": 1, \"a\": 2}",
                                         "[{\"a\": 1}, {\"b\":\n\"c", "{\"a\": \"\xff\"}"};
-    struct decoded d;
+    static const struct answer prompted = {
+        SHAPE_LIST, "[root@esx1:~] esxcli --debug --formatter=json vm process list\n[{\"a\": 1},\n{\"b\": ]",
+        DECODE_UNUSABLE, 0, .line = 3};
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        d = decode(state, SHAPE_LIST, NULL, cases[i]);
-        expect_state(&d, DECODE_UNUSABLE, 0, 0);
-        assert_string_equal(d.form, "json");
-    }
-    d = decode(state, SHAPE_LIST, NULL, "[root@esx1:~] esxcli --debug --formatter=json vm process list\n"
-        "[{\"a\": 1},\n{\"b\": ]");
-    assert_int_equal(d.line, 3);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(expect_answer(*state, &(struct answer){SHAPE_LIST, cases[i], .state = DECODE_UNUSABLE}).form, "json");
+    (void)expect_answer(*state, &prompted);
 }
 
 /* --- keyvalue --- */
 
 static void keyvalue_groups_by_index_in_any_order(void **state)
 {
-    struct decoded d = decode(state, SHAPE_TABLE, NULL,
+    (void)expect_answer(*state, &(struct answer){
+        SHAPE_TABLE,
         "structure[1].Nic.Name.string=vmnic1\nstructure[0].Nic.Description.string=a=b, c\n"
-        "structure[1].Nic.Description.string=\nstructure[0].Nic.Name.string=vmnic0\n");
-
-    expect_state(&d, DECODE_COMPLETE, 2, 0);
-    expect(&d, 0, "Name", "vmnic0");
-    expect(&d, 0, "Description", "a=b, c");
-    expect(&d, 1, "Name", "vmnic1");
-    expect(&d, 1, "Description", "");
+        "structure[1].Nic.Description.string=\nstructure[0].Nic.Name.string=vmnic0\n",
+        DECODE_COMPLETE, 2, .records = {"Name=vmnic0|Description=a=b, c", "Name=vmnic1|Description="}});
 }
 
 static void keyvalue_strips_type_names(void **state)
 {
-    struct decoded d = decode(state, SHAPE_OBJECT, NULL,
+    (void)expect_answer(*state, &(struct answer){
+        SHAPE_OBJECT,
         "VersionGet.Version.string=8.0.2\nVersionGet.Info.VersionInfo.Build.string=b\nVersionGet.Update.integer=2\n"
-        "VersionGet.Modes.string[0]=x\nVersionGet.Modes.string[1]=y\n");
-
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    expect(&d, 0, "Version", "8.0.2");
-    expect(&d, 0, "Info/Build", "b");
-    expect(&d, 0, "Update", "2");
-    expect_member(&d, 0, "Modes", 0, "x");
-    expect_member(&d, 0, "Modes", 1, "y");
+        "VersionGet.Modes.string[0]=x\nVersionGet.Modes.string[1]=y\n",
+        DECODE_COMPLETE, 1, .records = {"Version=8.0.2|Info/Build=b|Update=2|Modes[0]=x|Modes[1]=y"}});
 }
 
 static void keyvalue_tells_gaps_types_cuts_and_stray_lines(void **state)
 {
-    struct decoded d = decode(state, SHAPE_TABLE, NULL, "structure[0].N.A.string=1\nstructure[2].N.A.string=3\n");
+    static const struct answer t[] = {
+        {SHAPE_TABLE, "structure[0].N.A.string=1\nstructure[2].N.A.string=3\n", DECODE_PARTIAL, 2, .line = 2},
+        {SHAPE_TABLE, "structure[1].N.A.string=1\n", DECODE_PARTIAL, 1, .line = 1},
+        {SHAPE_TABLE, "N.A.integer=1x\nN.B.boolean=TRUE\nN.C.string=c\n", DECODE_PARTIAL, 1, .records = {"A!|B!|C=c"}},
+        {SHAPE_TABLE, "N.A.string=one\nand the rest\nN.B.string=cut her", DECODE_PARTIAL, 1, .records = {"A!|B!"}},
+        {SHAPE_TABLE, "N.A.string=1\nN.B.boolean=true", DECODE_COMPLETE, .n = 1},
+        {SHAPE_TABLE, "structure[0].N.A.string=1\nstructure[0].N.B.string=1\nstructure[1].N.A.string=2\n",
+         DECODE_PARTIAL, 2, .line = 3},
+    };
 
-    expect_state(&d, DECODE_PARTIAL, 2, 2);
-    d = decode(state, SHAPE_TABLE, NULL, "structure[1].N.A.string=1\n");
-    expect_state(&d, DECODE_PARTIAL, 1, 1);
-    d = decode(state, SHAPE_TABLE, NULL, "N.A.integer=1x\nN.B.boolean=TRUE\nN.C.string=c\n");
-    expect_damage(&d, 0, "A");
-    expect_damage(&d, 0, "B");
-    expect(&d, 0, "C", "c");
-    d = decode(state, SHAPE_TABLE, NULL, "N.A.string=one\nand the rest\nN.B.string=cut her");
-    expect_damage(&d, 0, "A");
-    expect_damage(&d, 0, "B");
-    d = decode(state, SHAPE_TABLE, NULL, "N.A.string=1\nN.B.boolean=true");
-    expect_state(&d, DECODE_COMPLETE, 1, 0);
-    d = decode(state, SHAPE_TABLE, NULL,
-        "structure[0].N.A.string=1\nstructure[0].N.B.string=1\nstructure[1].N.A.string=2\n");
-    expect_state(&d, DECODE_PARTIAL, 2, 3);
+    expect_answers(*state, t, sizeof t / sizeof *t);
 }
 
 /* --- CSV --- */
 
 static void csv_reads_quotes_and_empty_values(void **state)
 {
-    struct decoded d = decode(state, SHAPE_TABLE, NULL,
-        "Free,MountPoint,Mounted,VolumeName,\n1,\"/a, b\",true,,\n2,\"say \"\"x\"\"\n2\",false,v,\r\n");
+    static const struct answer quotes = {
+        SHAPE_TABLE, "Free,MountPoint,Mounted,VolumeName,\n1,\"/a, b\",true,,\n2,\"say \"\"x\"\"\n2\",false,v,\r\n",
+        DECODE_COMPLETE, 2, .records = {"MountPoint=/a, b|VolumeName=", "MountPoint=say \"x\"\n2|VolumeName=v"}};
+    static const struct answer t[] = {
+        {SHAPE_TABLE, "Path,Int Value,\n/a,1,\n", DECODE_COMPLETE, 1, .records = {"Int Value=1"}},
+        {SHAPE_TABLE, "Name,Driver,\n", DECODE_COMPLETE, .n = 0},
+    };
+    struct decoded d = expect_answer(*state, &quotes);
 
-    expect_state(&d, DECODE_COMPLETE, 2, 0);
     assert_string_equal(d.form, "csv");
-    expect(&d, 0, "MountPoint", "/a, b");
-    expect(&d, 0, "VolumeName", "");
-    expect(&d, 1, "MountPoint", "say \"x\"\n2");
-    expect(&d, 1, "VolumeName", "v");
     assert_int_equal(d.records[1].line, 3);
-    d = decode(state, SHAPE_TABLE, NULL, "Path,Int Value,\n/a,1,\n");
-    expect(&d, 0, "Int Value", "1");
-    d = decode(state, SHAPE_TABLE, NULL, "Name,Driver,\n");
-    expect_state(&d, DECODE_COMPLETE, 0, 0);
+    expect_answers(*state, t, sizeof t / sizeof *t);
 }
 
 static void csv_leaves_out_rows_that_do_not_fit(void **state)
 {
-    struct decoded d = decode(state, SHAPE_TABLE, NULL, "A,B,\n1,2,\n1,2,3,\n1,\n5,6,\n");
+    static const struct answer t[] = {
+        {SHAPE_TABLE, "A,B,\n1,2,\n1,2,3,\n1,\n5,6,\n", DECODE_PARTIAL, 2, .line = 3, .records = {"", "A=5"}},
+        {SHAPE_TABLE, "A,B,\n1,2,\n3,4", DECODE_PARTIAL, 1, .line = 3},
+        {SHAPE_TABLE, "A,B,\n1,2,\n3,4,", DECODE_COMPLETE, .n = 2},
+        {SHAPE_TABLE, "A,B,\n1,2,\n\"3,4,\n5,6,\n", DECODE_PARTIAL, 1, .line = 3},
+        {SHAPE_TABLE, "A,B,\n1,2,\n\"3\"x,4,\n5,6,\n", DECODE_PARTIAL, 1, .line = 3},
+        {SHAPE_TABLE, "A,a,\n1,2,\n", .state = DECODE_UNUSABLE},
+    };
 
-    expect_state(&d, DECODE_PARTIAL, 2, 3);
-    expect(&d, 1, "A", "5");
-    d = decode(state, SHAPE_TABLE, NULL, "A,B,\n1,2,\n3,4");
-    expect_state(&d, DECODE_PARTIAL, 1, 3);
-    d = decode(state, SHAPE_TABLE, NULL, "A,B,\n1,2,\n3,4,");
-    expect_state(&d, DECODE_COMPLETE, 2, 0);
-    d = decode(state, SHAPE_TABLE, NULL, "A,B,\n1,2,\n\"3,4,\n5,6,\n");
-    expect_state(&d, DECODE_PARTIAL, 1, 3);
-    d = decode(state, SHAPE_TABLE, NULL, "A,B,\n1,2,\n\"3\"x,4,\n5,6,\n");
-    expect_state(&d, DECODE_PARTIAL, 1, 3);
-    d = decode(state, SHAPE_TABLE, NULL, "A,a,\n1,2,\n");
-    expect_state(&d, DECODE_UNUSABLE, 0, 0);
+    expect_answers(*state, t, sizeof t / sizeof *t);
 }
 
 /* --- telling the forms, and errors of the host --- */
@@ -320,12 +271,8 @@ static void host_errors_are_quoted(void **state)
          "Error: Unknown command or namespace a b"},
     };
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct decoded d = decode(state, SHAPE_LIST, NULL, texts[i][0]);
-
-        expect_state(&d, DECODE_REFUSED, 0, 0);
-        assert_string_equal(d.why, texts[i][1]);
-    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        (void)expect_answer(*state, &(struct answer){SHAPE_LIST, texts[i][0], DECODE_REFUSED, .why = texts[i][1]});
 }
 
 static void host_errors_are_short_and_safe(void **state)
