@@ -1,5 +1,19 @@
 #include "world.h"
 
+/* What the rules find on new facts. */
+static struct findings findings_on(struct world *w, const char *lines)
+{
+    struct findings fs;
+
+    world_facts(w, lines);
+    world_match(w, &fs);
+    return fs;
+}
+
+#define GRADED(id, severity, status, body)                                                                                    \
+    "<rule id='" id "' subject='adapter' severity='" severity "' status='" status "' reviewed='2026-11-30'><title>t</title>" \
+    body RULE_WHY RULE_EXAMPLES "</rule>"
+
 static void a_finding_says_how_it_stands(void **state)
 {
     struct world *w = *state;
@@ -7,9 +21,9 @@ static void a_finding_says_how_it_stands(void **state)
     struct findings fs;
 
     world_rules(w, RULES(RULE("the-rule", "adapter", "", "<when><pci class='0106'/></when><bad driver='vmw_ahci'/>")));
-    world_facts(w, "adapter a|driver=vmw_ahci|pci=0000:00:01.0\nadapter b|driver=ahci|pci=0000:00:01.0\nadapter c|driver=?|pci=0000:00:01.0\n"
-                   "adapter d|driver=vmw_ahci|pci=0000:00:02.0\npci 0000:00:01.0|class=0106\npci 0000:00:02.0|class=0107\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "adapter a|driver=vmw_ahci|pci=0000:00:01.0\nadapter b|driver=ahci|pci=0000:00:01.0\n"
+                        "adapter c|driver=?|pci=0000:00:01.0\nadapter d|driver=vmw_ahci|pci=0000:00:02.0\n"
+                        "pci 0000:00:01.0|class=0106\npci 0000:00:02.0|class=0107\n");
     f = world_finding(&fs, "the-rule", "a");
     assert_non_null(f);
     assert_int_equal(f->result, TRI_TRUE);
@@ -39,8 +53,7 @@ static void rules_that_apply_and_find_nothing_are_counted(void **state)
                                                                                "<bad ports-above='1'/>")
                               RULE("doubts", "adapter", "", "<when><adapter driver='a'/></when><bad firmware='1'/>")
                               RULE("beside", "adapter", "", "<when><esxi release='8.0'/></when><bad driver='a'/>")));
-    world_facts(w, "@6.5\nadapter x|driver=a|ports=1\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "@6.5\nadapter x|driver=a|ports=1\n");
     assert_int_equal(fs.rules, 4);
     assert_int_equal(fs.applied, 3);
     assert_int_equal(fs.ok, 1);
@@ -73,8 +86,7 @@ static void evidence_confirms_weakens_or_stays_open(void **state)
         struct findings fs;
 
         world_rules(w, RULES(RULE("plain", "adapter", "", EVIDENCE("")) RULE("demands", "adapter", "", EVIDENCE(" required='yes'"))));
-        world_facts(w, arena_printf(w->a, "%sadapter x|driver=a\nadapter y|driver=b\n", t[i].log));
-        world_match(w, &fs);
+        fs = findings_on(w, arena_printf(w->a, "%sadapter x|driver=a\nadapter y|driver=b\n", t[i].log));
         f = world_finding(&fs, "plain", "x");
         assert_non_null(f);
         if (f->result != TRI_TRUE || f->evidence != t[i].evidence || f->severity != t[i].severity)
@@ -92,12 +104,9 @@ static void severity_drops_one_step_only(void **state)
     struct world *w = *state;
     struct findings fs;
 
-    world_rules(w, "<rules format='1'><rule id='grave' subject='adapter' severity='critical' status='stable' reviewed='2026-11-30'><title>t</title>"
-                   "<bad driver='a'/><evidence><log kind='mdd'/></evidence>" RULE_WHY RULE_EXAMPLES "</rule>"
-                   "<rule id='light' subject='adapter' severity='note' status='stable' reviewed='2026-11-30'><title>t</title>"
-                   "<bad driver='a'/><evidence><log kind='mdd'/></evidence>" RULE_WHY RULE_EXAMPLES "</rule></rules>");
-    world_facts(w, "adapter x|driver=a\n");
-    world_match(w, &fs);
+    world_rules(w, RULES(GRADED("grave", "critical", "stable", "<bad driver='a'/><evidence><log kind='mdd'/></evidence>")
+                         GRADED("light", "note", "stable", "<bad driver='a'/><evidence><log kind='mdd'/></evidence>")));
+    fs = findings_on(w, "adapter x|driver=a\n");
     assert_int_equal(world_finding(&fs, "grave", "x")->severity, SEV_WARNING);
     assert_int_equal(world_finding(&fs, "light", "x")->severity, SEV_NOTE);
 }
@@ -107,12 +116,8 @@ static void a_draft_is_a_note_and_a_retired_rule_is_silent(void **state)
     struct world *w = *state;
     struct findings fs;
 
-    world_rules(w, "<rules format='1'><rule id='draft' subject='adapter' severity='critical' status='draft' reviewed='2026-11-30'><title>t</title>"
-                   "<bad driver='a'/>" RULE_WHY RULE_EXAMPLES "</rule>"
-                   "<rule id='retired' subject='adapter' severity='critical' status='retired' reviewed='2026-11-30'><title>t</title>"
-                   "<bad driver='a'/>" RULE_WHY RULE_EXAMPLES "</rule></rules>");
-    world_facts(w, "adapter x|driver=a\n");
-    world_match(w, &fs);
+    world_rules(w, RULES(GRADED("draft", "critical", "draft", "<bad driver='a'/>") GRADED("retired", "critical", "retired", "<bad driver='a'/>")));
+    fs = findings_on(w, "adapter x|driver=a\n");
     assert_int_equal(fs.n, 1);
     assert_int_equal(world_finding(&fs, "draft", "x")->severity, SEV_NOTE);
 }
@@ -145,12 +150,9 @@ static void a_good_list_closes_the_world(void **state)
 
     world_rules(w, rules);
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        const struct finding *f;
-        struct findings fs;
+        struct findings fs = findings_on(w, arena_printf(w->a, "adapter x|%s\n", t[i].cells));
+        const struct finding *f = world_finding(&fs, "pairs", "x");
 
-        world_facts(w, arena_printf(w->a, "adapter x|%s\n", t[i].cells));
-        world_match(w, &fs);
-        f = world_finding(&fs, "pairs", "x");
         if ((f ? f->result : TRI_FALSE) != t[i].result)
             fail_msg("%s: %s", t[i].cells, f ? "found" : "not found");
         if (f && (f->severity != t[i].severity || f->newer_than_list != t[i].newer))
@@ -166,14 +168,12 @@ static void newer_means_newer_than_every_entry(void **state)
     struct findings fs;
 
     world_rules(w, RULES(RULE("pairs", "adapter", "", "<good driver-version='1.0-*'/><good esxi='8.0u3' driver-version='9.0-*'/>")));
-    world_facts(w, "@8.0u3\nadapter x|driver-version=5.0-1OEM.800\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "@8.0u3\nadapter x|driver-version=5.0-1OEM.800\n");
     f = world_finding(&fs, "pairs", "x");
     assert_non_null(f);
     assert_false(f->newer_than_list);
     assert_int_equal(f->severity, SEV_WARNING);
-    world_facts(w, "@8.0u3\nadapter x|driver-version=9.1-1OEM.800\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "@8.0u3\nadapter x|driver-version=9.1-1OEM.800\n");
     assert_true(world_finding(&fs, "pairs", "x")->newer_than_list);
 }
 
@@ -183,11 +183,9 @@ static void a_good_entry_of_a_release_counts_there_only(void **state)
     struct findings fs;
 
     world_rules(w, RULES(RULE("pairs", "adapter", "", "<good esxi='8.0u3' driver-version='9.0-*'/>")));
-    world_facts(w, "@8.0u3\nadapter x|driver-version=9.0-1OEM.800\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "@8.0u3\nadapter x|driver-version=9.0-1OEM.800\n");
     assert_int_equal(fs.n, 0);
-    world_facts(w, "@8.0u2\nadapter x|driver-version=9.0-1OEM.800\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "@8.0u2\nadapter x|driver-version=9.0-1OEM.800\n");
     assert_int_equal(fs.n, 1);
 }
 
@@ -217,8 +215,7 @@ static void a_rule_supersedes_another_on_the_same_row(void **state)
 
     world_rules(w, RULES(RULE("general", "adapter", "", "<bad driver='a'/>")
                               RULE("special", "adapter", "supersedes='general'", "<bad driver='a' link-state='offline'/>")));
-    world_facts(w, "adapter x|driver=a|link-state=offline\nadapter y|driver=a|link-state=online\nadapter z|driver=a|link-state=?\n");
-    world_match(w, &fs);
+    fs = findings_on(w, "adapter x|driver=a|link-state=offline\nadapter y|driver=a|link-state=online\nadapter z|driver=a|link-state=?\n");
     assert_non_null(world_finding(&fs, "general", "x")->superseded_by);
     assert_false(finding_counts(world_finding(&fs, "general", "x")));
     assert_true(finding_counts(world_finding(&fs, "special", "x")));
@@ -263,8 +260,7 @@ static void a_guard_withholds_on_its_row_on_related_rows_and_on_the_host(void **
         struct findings fs;
 
         world_rules(w, t[i].rules);
-        world_facts(w, t[i].facts);
-        world_match(w, &fs);
+        fs = findings_on(w, t[i].facts);
         for (int k = 0; k < 2; k++) {
             const struct finding *f = world_finding(&fs, "finding", keys[k]);
             char got;
@@ -283,12 +279,9 @@ static void findings_are_sorted_by_weight(void **state)
     struct world *w = *state;
     struct findings fs;
 
-    world_rules(w, "<rules format='1'><rule id='note' subject='adapter' severity='note' status='stable' reviewed='2026-11-30'><title>t</title>"
-                   "<bad driver='a'/>" RULE_WHY RULE_EXAMPLES "</rule>"
-                   "<rule id='grave' subject='adapter' severity='critical' status='stable' reviewed='2026-11-30'><title>t</title>"
-                   "<bad driver='a'/>" RULE_WHY RULE_EXAMPLES "</rule>" RULE("warning", "adapter", "", "<bad driver='a'/>") "</rules>");
-    world_facts(w, "adapter vmhba10|driver=a\nadapter vmhba2|driver=a\nadapter vmhba1|driver=?\n");
-    world_match(w, &fs);
+    world_rules(w, RULES(GRADED("note", "note", "stable", "<bad driver='a'/>") GRADED("grave", "critical", "stable", "<bad driver='a'/>")
+                         RULE("warning", "adapter", "", "<bad driver='a'/>")));
+    fs = findings_on(w, "adapter vmhba10|driver=a\nadapter vmhba2|driver=a\nadapter vmhba1|driver=?\n");
     assert_int_equal(fs.n, 9);
     for (size_t i = 1; i < fs.n; i++) {
         assert_true(fs.v[i - 1].result >= fs.v[i].result);
