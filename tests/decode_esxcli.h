@@ -2,21 +2,9 @@
 #define VF_TESTS_DECODE_ESXCLI_H
 
 /* What the tests of esxcli's forms share. Included after cmocka.h. */
-#include "base/buf.h"
+#include "decoding.h"
+
 #include "base/xml.h"
-#include "decode/decode.h"
-
-static inline int setup(void **state)
-{
-    *state = arena_new(8u << 20);
-    return 0;
-}
-
-static inline int teardown(void **state)
-{
-    arena_free(*state);
-    return 0;
-}
 
 #define ANY SIZE_MAX /* records, however many */
 
@@ -96,7 +84,5 @@ static inline void expect_answers(struct arena *a, const struct answer *v, size_
     for (size_t i = 0; i < n; i++)
         (void)expect_answer(a, &v[i]);
 }
-
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 #endif

@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "decode/decode.h"
+#include "decoding.h"
 
 #define LIMIT (64u << 20)
 
@@ -282,13 +281,11 @@ static void translated(const struct form *f, const struct decoded *whole)
 
 static void no_form_gives_a_wrong_value_after_a_change(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NFORMS; i++) {
-        struct arena *a = arena_new(LIMIT);
         struct decoded whole;
         size_t n = strlen(forms[i].text);
 
-        assert_int_equal(run(&forms[i], slice_of(forms[i].text), a, &whole), 0);
+        assert_int_equal(run(&forms[i], slice_of(forms[i].text), *state, &whole), 0);
         assert_true(whole.n > 0);
         changed_lines(&forms[i], &whole);
         translated(&forms[i], &whole);
@@ -299,33 +296,27 @@ static void no_form_gives_a_wrong_value_after_a_change(void **state)
             no_wrong_value(&forms[i], &whole, (struct slice){copy, cut}, "cut", cut);
             free(copy);
         }
-        arena_free(a);
     }
 }
 
 static void every_form_is_complete_and_undamaged(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NFORMS; i++) {
-        struct arena *a = arena_new(LIMIT);
         struct decoded d;
 
-        assert_int_equal(run(&forms[i], slice_of(forms[i].text), a, &d), 0);
+        assert_int_equal(run(&forms[i], slice_of(forms[i].text), *state, &d), 0);
         if (strcmp(forms[i].name, "scsidevs -c") != 0) /* its last row is not to be read in one way */
             assert_int_equal(d.state, DECODE_COMPLETE);
         for (size_t r = 0; r < d.n; r++)
             for (uint32_t j = 0; j < d.records[r].nfields; j++)
                 assert_null(d.records[r].fields[j].damage);
-        arena_free(a);
     }
 }
 
 static void carriage_returns_change_nothing(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NFORMS; i++) {
         _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 20);
-        struct arena *a = arena_new(LIMIT);
         struct slice line[64];
         struct decoded one, two;
         size_t n = split_lines(forms[i].text, line, 64);
@@ -334,8 +325,8 @@ static void carriage_returns_change_nothing(void **state)
             buf_add(&b, line[j]);
             buf_addz(&b, "\r\n");
         }
-        (void)run(&forms[i], slice_of(forms[i].text), a, &one);
-        (void)run(&forms[i], buf_slice(&b), a, &two);
+        (void)run(&forms[i], slice_of(forms[i].text), *state, &one);
+        (void)run(&forms[i], buf_slice(&b), *state, &two);
         assert_int_equal(one.state, two.state);
         assert_int_equal(one.n, two.n);
         for (size_t r = 0; r < one.n; r++) {
@@ -343,7 +334,6 @@ static void carriage_returns_change_nothing(void **state)
             for (uint32_t j = 0; j < one.records[r].nfields; j++)
                 assert_true(slice_eq(one.records[r].fields[j].text, two.records[r].fields[j].text));
         }
-        arena_free(a);
     }
 }
 
@@ -364,12 +354,6 @@ static void a_full_arena_is_reported_and_survived(void **state)
             if (!full)
                 break;
         }
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
 }
 
 static void random_bytes_are_survived(void **state)
@@ -415,18 +399,15 @@ static void an_error_is_no_answer(void **state)
         {"open: Operation not permitted\n", DECODE_REFUSED},
     };
 
-    (void)state;
     for (size_t i = 0; i < NFORMS; i++)
         for (size_t j = 0; j < sizeof table / sizeof *table; j++) {
-            struct arena *a = arena_new(LIMIT);
             struct decoded d;
 
-            assert_int_equal(run(&forms[i], slice_of(table[j].text), a, &d), 0);
+            assert_int_equal(run(&forms[i], slice_of(table[j].text), *state, &d), 0);
             assert_int_equal(d.state, table[j].state);
             assert_int_equal(d.n, 0);
             if (j < 2)
                 assert_string_equal(d.why, "empty answer");
-            arena_free(a);
         }
 }
 
@@ -543,78 +524,69 @@ static const struct {
 
 static void each_form_gives_its_values(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        struct arena *a = arena_new(LIMIT);
         const struct form *f = forms;
         const struct field *x;
         struct decoded d;
 
         while (strcmp(f->name, expected[i].form) != 0)
             f++;
-        (void)run(f, slice_of(f->text), a, &d);
+        (void)run(f, slice_of(f->text), *state, &d);
         assert_true(expected[i].record < d.n);
         x = find(&d.records[expected[i].record], expected[i].key, expected[i].nth);
         if (!expected[i].text != !x || (x && !slice_eqz(x->text, expected[i].text)))
             fail_msg("%s: %s is \"%.*s\"", f->name, expected[i].key, x ? (int)x->text.n : 0, x ? x->text.p : "");
-        arena_free(a);
     }
 }
 
-static void check(decode_fn *fn, const struct decode_opt *o, const char *text, enum decode_state state, size_t n, uint32_t line)
+static void check(struct arena *a, decode_fn *fn, const struct decode_opt *o, const char *text, enum decode_state state, size_t n,
+                  uint32_t line)
 {
-    struct arena *a = arena_new(LIMIT);
     struct decoded d;
 
     assert_int_equal(fn(slice_of(text), o, a, &d), 0);
-    assert_int_equal(d.state, state);
-    assert_int_equal(d.n, n);
-    assert_int_equal(d.line, line);
-    arena_free(a);
+    if (d.state != state || d.n != n || d.line != line)
+        fail_msg("state %d, %zu records, line %u, not %d, %zu, %u, for\n%s", d.state, d.n, d.line, state, n, line, text);
 }
 
 static void lines_leaves_out_what_does_not_fit(void **state)
 {
     const struct decode_opt o = {.line = "{Adapter} {Device}"};
 
-    (void)state;
-    check(decode_lines, &o, "vmhba2      naa.1\n\nthree words here\nvmhba3 naa.2\n", DECODE_PARTIAL, 2, 3);
-    check(decode_lines, &o, "three words here\n", DECODE_UNUSABLE, 0, 1);
+    check(*state, decode_lines, &o, "vmhba2      naa.1\n\nthree words here\nvmhba3 naa.2\n", DECODE_PARTIAL, 2, 3);
+    check(*state, decode_lines, &o, "three words here\n", DECODE_UNUSABLE, 0, 1);
 }
 
 static void lines_of_one_record_ask_for_every_key(void **state)
 {
     const struct decode_opt o = {.line = "+VMware ESXi {Version} build-{Build}\nVMware ESXi {Release...}"};
 
-    (void)state;
-    check(decode_lines, &o, "VMware ESXi 8.0 Update 3\n", DECODE_PARTIAL, 1, 0);
+    check(*state, decode_lines, &o, "VMware ESXi 8.0 Update 3\n", DECODE_PARTIAL, 1, 0);
 }
 
 static void a_reply_known_to_be_cut_is_partial(void **state)
 {
     const struct decode_opt o = {.line = "{Adapter} {Device}", .cut = true};
 
-    (void)state;
-    check(decode_lines, &o, "vmhba2      naa.1\n", DECODE_PARTIAL, 1, 0);
+    check(*state, decode_lines, &o, "vmhba2      naa.1\n", DECODE_PARTIAL, 1, 0);
 }
 
 static void columns_without_their_heading_are_unusable(void **state)
 {
     const struct decode_opt o = {.columns = "A B|C"};
 
-    (void)state;
-    check(decode_columns, &o, "x    y\n", DECODE_UNUSABLE, 0, 1);
-    check(decode_columns, &o, "A B  C\nx    y\n", DECODE_COMPLETE, 1, 0);
-    check(decode_columns, &o, "A B  C\nxxxxxxx y\n", DECODE_COMPLETE, 1, 0);
-    check(decode_columns, &o, "A B  C\nxxxxxxx y z\nx    y\n", DECODE_PARTIAL, 1, 2);
+    check(*state, decode_columns, &o, "x    y\n", DECODE_UNUSABLE, 0, 1);
+    check(*state, decode_columns, &o, "A B  C\nx    y\n", DECODE_COMPLETE, 1, 0);
+    check(*state, decode_columns, &o, "A B  C\nxxxxxxx y\n", DECODE_COMPLETE, 1, 0);
+    check(*state, decode_columns, &o, "A B  C\nxxxxxxx y z\nx    y\n", DECODE_PARTIAL, 1, 2);
 }
 
 static void nics_without_a_heading_are_partial(void **state)
 {
     const struct decode_opt o = {.name = "x"};
 
-    (void)state;
-    check(decode_nics, &o, "vmnic1  0000:03:00.0             Down 0Mbps      Half   5a:5b:03:00:00:21 1500   Pensando\n", DECODE_PARTIAL, 1, 1);
+    check(*state, decode_nics, &o, "vmnic1  0000:03:00.0             Down 0Mbps      Half   5a:5b:03:00:00:21 1500   Pensando\n",
+          DECODE_PARTIAL, 1, 1);
 }
 
 static void a_map_line_without_line_end_needs_a_witness(void **state)
@@ -631,16 +603,13 @@ static void a_map_line_without_line_end_needs_a_witness(void **state)
         {NULL, "regtype=native,bus=pci,id=2,driver=igbn", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const struct decode_opt o = {.name = table[i].file};
-        struct arena *a = arena_new(LIMIT);
         struct decoded d;
 
-        assert_int_equal(decode_map(slice_of(table[i].text), &o, a, &d), 0);
+        assert_int_equal(decode_map(slice_of(table[i].text), &o, *state, &d), 0);
         assert_int_equal(d.state, table[i].believed ? DECODE_COMPLETE : DECODE_PARTIAL);
         assert_int_equal(!find(&d.records[d.n - 1], "driver", 0)->damage, table[i].believed);
-        arena_free(a);
     }
 }
 
@@ -648,29 +617,24 @@ static void version_lines_alone_are_records_without_module(void **state)
 {
     const struct decode_opt o = {.name = "x"};
 
-    (void)state;
-    check(decode_vmkload, &o, "Version: 7.703.18.00-1OEM\nVersion: 1.1.1-1vmw\n", DECODE_PARTIAL, 2, 1);
+    check(*state, decode_vmkload, &o, "Version: 7.703.18.00-1OEM\nVersion: 1.1.1-1vmw\n", DECODE_PARTIAL, 2, 1);
 }
 
 static void a_list_of_name_spaces_that_nothing_follows_is_damaged(void **state)
 {
     const struct decode_opt o = {.name = "x"};
-    struct arena *a = arena_new(LIMIT);
     struct decoded d;
 
-    (void)state;
-    assert_int_equal(decode_vmkload(SLICE_LIT(" input file: /m/x\n Version: 1\n Required name-spaces:\n  a#1\n"), &o, a, &d), 0);
+    assert_int_equal(decode_vmkload(SLICE_LIT(" input file: /m/x\n Version: 1\n Required name-spaces:\n  a#1\n"), &o, *state, &d), 0);
     assert_non_null(find(&d.records[0], "Namespaces", 0)->damage);
-    arena_free(a);
 }
 
 static void a_single_value_is_read(void **state)
 {
     const struct decode_opt o = {.shape = SHAPE_VALUE};
 
-    (void)state;
-    check(decode_pairs, &o, "42\n", DECODE_COMPLETE, 1, 0);
-    check(decode_pairs, &o, "42\n43\n", DECODE_UNUSABLE, 0, 2);
+    check(*state, decode_pairs, &o, "42\n", DECODE_COMPLETE, 1, 0);
+    check(*state, decode_pairs, &o, "42\n43\n", DECODE_UNUSABLE, 0, 2);
 }
 
 static void a_line_over_the_limit_is_refused(void **state)
@@ -693,22 +657,22 @@ static void a_line_over_the_limit_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form_is_complete_and_undamaged),
-        cmocka_unit_test(each_form_gives_its_values),
-        cmocka_unit_test(no_form_gives_a_wrong_value_after_a_change),
-        cmocka_unit_test(carriage_returns_change_nothing),
+        T(every_form_is_complete_and_undamaged),
+        T(each_form_gives_its_values),
+        T(no_form_gives_a_wrong_value_after_a_change),
+        T(carriage_returns_change_nothing),
         cmocka_unit_test(a_full_arena_is_reported_and_survived),
         cmocka_unit_test(random_bytes_are_survived),
-        cmocka_unit_test(an_error_is_no_answer),
-        cmocka_unit_test(lines_leaves_out_what_does_not_fit),
-        cmocka_unit_test(lines_of_one_record_ask_for_every_key),
-        cmocka_unit_test(a_reply_known_to_be_cut_is_partial),
-        cmocka_unit_test(columns_without_their_heading_are_unusable),
-        cmocka_unit_test(nics_without_a_heading_are_partial),
-        cmocka_unit_test(a_map_line_without_line_end_needs_a_witness),
-        cmocka_unit_test(version_lines_alone_are_records_without_module),
-        cmocka_unit_test(a_list_of_name_spaces_that_nothing_follows_is_damaged),
-        cmocka_unit_test(a_single_value_is_read),
+        T(an_error_is_no_answer),
+        T(lines_leaves_out_what_does_not_fit),
+        T(lines_of_one_record_ask_for_every_key),
+        T(a_reply_known_to_be_cut_is_partial),
+        T(columns_without_their_heading_are_unusable),
+        T(nics_without_a_heading_are_partial),
+        T(a_map_line_without_line_end_needs_a_witness),
+        T(version_lines_alone_are_records_without_module),
+        T(a_list_of_name_spaces_that_nothing_follows_is_damaged),
+        T(a_single_value_is_read),
         cmocka_unit_test(a_line_over_the_limit_is_refused),
     };
 

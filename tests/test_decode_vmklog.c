@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "decode/decode.h"
+#include "decoding.h"
 
 #define LIMIT (256u << 20)
 
@@ -20,6 +19,14 @@ static int run(struct slice text, struct arena *a, struct decoded *d)
     assert_true(rc == 0 || rc == VF_ELIMIT);
     assert_true((d->state == DECODE_COMPLETE) == !d->why);
     return rc;
+}
+
+static struct decoded decode(struct arena *a, struct slice text)
+{
+    struct decoded d;
+
+    assert_int_equal(run(text, a, &d), 0);
+    return d;
 }
 
 static const struct field *find(const struct record *r, const char *key, size_t nth)
@@ -116,14 +123,12 @@ static const struct {
 
 static void each_line_gives_its_event(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < NEVENTS; i++) {
         _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 16);
-        struct arena *a = arena_new(LIMIT);
         struct decoded d;
 
         buf_printf(&b, "%s%s", events[i].line, i % 2 ? "\n" : "\r\n");
-        assert_int_equal(run(buf_slice(&b), a, &d), 0);
+        d = decode(*state, buf_slice(&b));
         assert_int_equal(d.state, DECODE_COMPLETE);
         if (d.n != 1)
             fail_msg("%zu events in: %s", d.n, events[i].line);
@@ -131,7 +136,6 @@ static void each_line_gives_its_event(void **state)
         expect_text(&d.records[0], "subject", 0, events[i].subject);
         expect_text(&d.records[0], "hour", 0, events[i].hour);
         expect_text(&d.records[0], events[i].key, 0, events[i].value);
-        arena_free(a);
     }
 }
 
@@ -146,14 +150,10 @@ static void lines_of_no_interest_give_nothing(void **state)
         "2020-04-30T07:25:58.464Z: [scsiCorrelator] 1us: [vob.scsi.device.io.latency.high] Device naa.1 performance has deteriorated. I/O latency increased from average value of 1 microseconds to 2 microseconds.\n"
         NMP_HEAD "NMP: nmp_ThrottleLogForDevice:3617: Cmd 0x2a (0x4395) to dev \"naa.1\" on path \"vmhba0:C0:T0:L0\" Failed: H:0x\n"
         NMP_HEAD "Boot: 12: Bootbank was found at path '/bootbank'\n";
-    struct arena *a = arena_new(LIMIT);
-    struct decoded d;
+    struct decoded d = decode(*state, SLICE_LIT(text));
 
-    (void)state;
-    assert_int_equal(run(SLICE_LIT(text), a, &d), 0);
     assert_int_equal(d.state, DECODE_COMPLETE);
     assert_int_equal(d.n, 0);
-    arena_free(a);
 }
 
 static const char hours[] =
@@ -168,11 +168,8 @@ static const char hours[] =
 
 static void events_are_counted_by_subject_and_hour(void **state)
 {
-    struct arena *a = arena_new(LIMIT);
-    struct decoded d;
+    struct decoded d = decode(*state, SLICE_LIT(hours));
 
-    (void)state;
-    assert_int_equal(run(SLICE_LIT(hours), a, &d), 0);
     assert_int_equal(d.state, DECODE_COMPLETE);
     assert_int_equal(d.n, 4);
     expect_text(&d.records[0], "count", 0, "2");
@@ -193,7 +190,6 @@ static void events_are_counted_by_subject_and_hour(void **state)
     expect_text(&d.records[3], "sense", 0, "0x6/0x29/0x7");
     expect_text(&d.records[3], "sense", 1, NULL);
     assert_true(find(&d.records[3], "host-status", 0)->listed);
-    arena_free(a);
 }
 
 static bool same_event(const struct record *a, const struct record *b)
@@ -236,16 +232,14 @@ static void no_wrong_value(const struct decoded *whole, struct slice text, bool 
 static void a_changed_log_gives_no_wrong_value(void **state)
 {
     _cleanup_(buf_done) struct buf all = BUF_INIT(1u << 20);
-    struct arena *a = arena_new(LIMIT);
     struct slice line[128], rest;
     struct decoded whole;
     size_t n = 0;
 
-    (void)state;
     buf_addz(&all, hours);
     for (size_t i = 0; i < NEVENTS; i++)
         buf_printf(&all, "%s\n", events[i].line);
-    assert_int_equal(run(buf_slice(&all), a, &whole), 0);
+    whole = decode(*state, buf_slice(&all));
     rest = buf_slice(&all);
     while (n < 128 && slice_next_line(&rest, &line[n], NULL))
         n++;
@@ -265,19 +259,14 @@ static void a_changed_log_gives_no_wrong_value(void **state)
         }
     for (size_t cut = 0; cut < all.n; cut += cut < sizeof hours ? 1 : 13)
         no_wrong_value(&whole, (struct slice){all.p, cut}, false);
-    arena_free(a);
 }
 
 static void a_last_line_without_line_end_is_left_out(void **state)
 {
-    struct arena *a = arena_new(LIMIT);
-    struct decoded d;
+    struct decoded d = decode(*state, SLICE_LIT(NMP_HEAD "x: y\n" NMP_HEAD "vmnic1 : 02:00.4 Link Down"));
 
-    (void)state;
-    assert_int_equal(run(SLICE_LIT(NMP_HEAD "x: y\n" NMP_HEAD "vmnic1 : 02:00.4 Link Down"), a, &d), 0);
     assert_int_equal(d.state, DECODE_PARTIAL);
     assert_int_equal(d.n, 0);
-    arena_free(a);
 }
 
 static void what_is_no_log_is_unusable(void **state)
@@ -290,61 +279,48 @@ static void what_is_no_log_is_unusable(void **state)
         "2018-07-06 21:02:11 cpu0:1)x\n",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct arena *a = arena_new(LIMIT);
-        struct decoded d;
+        struct decoded d = decode(*state, slice_of(table[i]));
 
-        assert_int_equal(run(slice_of(table[i]), a, &d), 0);
         assert_int_equal(d.state, DECODE_UNUSABLE);
         assert_string_equal(d.why, i < 2 ? "empty answer" : "no line has the head of a VMkernel log");
-        arena_free(a);
     }
 }
 
 static void the_sample_is_short_and_safe(void **state)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 16);
-    struct arena *a = arena_new(LIMIT);
     const struct field *x;
     struct decoded d;
 
-    (void)state;
     buf_addz(&b, NMP_HEAD "vmnic1 : Link Down \x1b[31m\xff");
     for (unsigned i = 0; i < 200; i++)
         buf_addz(&b, "\xc3\xa9\x01");
     buf_addc(&b, '\n');
-    assert_int_equal(run(buf_slice(&b), a, &d), 0);
+    d = decode(*state, buf_slice(&b));
     x = find(&d.records[0], "sample", 0);
     assert_true(x->text.n <= 300 && x->text.n > 290);
     for (size_t i = 0; i < x->text.n; i++)
         assert_true((unsigned char)x->text.p[i] >= 0x20 && (unsigned char)x->text.p[i] != 0xff);
-    arena_free(a);
 }
 
 static void more_events_than_the_limit_are_partial(void **state)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(8u << 20);
-    struct arena *a = arena_new(LIMIT);
     struct decoded d;
 
-    (void)state;
     for (unsigned i = 0; i < 20010; i++)
         buf_printf(&b, NMP_HEAD "vmnic%u : 02:00.4 Link Down\n", i);
-    assert_int_equal(run(buf_slice(&b), a, &d), 0);
+    d = decode(*state, buf_slice(&b));
     assert_int_equal(d.state, DECODE_PARTIAL);
     assert_int_equal(d.n, 20000);
     assert_int_equal(d.line, 20001);
-    arena_free(a);
 }
 
 static void a_line_of_many_hits_takes_linear_time(void **state)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(32u << 20);
-    struct arena *a = arena_new(LIMIT);
-    struct decoded d;
 
-    (void)state;
     buf_addz(&b, NMP_HEAD "x: y\n");
     for (unsigned line = 0; line < 20; line++) {
         buf_addz(&b, NMP_HEAD);
@@ -355,9 +331,7 @@ static void a_line_of_many_hits_takes_linear_time(void **state)
     for (unsigned i = 0; i < 400000; i++) /* and one line over the limit */
         buf_addz(&b, "link is up ");
     buf_addc(&b, '\n');
-    assert_int_equal(run(buf_slice(&b), a, &d), 0);
-    assert_int_equal(d.n, 0);
-    arena_free(a);
+    assert_int_equal(decode(*state, buf_slice(&b)).n, 0);
 }
 
 static void a_full_arena_is_reported_and_survived(void **state)
@@ -379,12 +353,6 @@ static void a_full_arena_is_reported_and_survived(void **state)
         if (!full)
             break;
     }
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
 }
 
 static void random_bytes_are_survived(void **state)
@@ -412,15 +380,15 @@ static void random_bytes_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_line_gives_its_event),
-        cmocka_unit_test(lines_of_no_interest_give_nothing),
-        cmocka_unit_test(events_are_counted_by_subject_and_hour),
-        cmocka_unit_test(a_changed_log_gives_no_wrong_value),
-        cmocka_unit_test(a_last_line_without_line_end_is_left_out),
-        cmocka_unit_test(what_is_no_log_is_unusable),
-        cmocka_unit_test(the_sample_is_short_and_safe),
-        cmocka_unit_test(more_events_than_the_limit_are_partial),
-        cmocka_unit_test(a_line_of_many_hits_takes_linear_time),
+        T(each_line_gives_its_event),
+        T(lines_of_no_interest_give_nothing),
+        T(events_are_counted_by_subject_and_hour),
+        T(a_changed_log_gives_no_wrong_value),
+        T(a_last_line_without_line_end_is_left_out),
+        T(what_is_no_log_is_unusable),
+        T(the_sample_is_short_and_safe),
+        T(more_events_than_the_limit_are_partial),
+        T(a_line_of_many_hits_takes_linear_time),
         cmocka_unit_test(a_full_arena_is_reported_and_survived),
         cmocka_unit_test(random_bytes_are_survived),
     };
