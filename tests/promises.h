@@ -1,7 +1,10 @@
 #ifndef VF_TESTS_PROMISES_H
 #define VF_TESTS_PROMISES_H
 
-/* What the tests of the promises share: a folder of their own, and work done in a child whose memory is measured. Included after cmocka.h. */
+/*
+ * What the tests of the promises share: the environment of this checkout, a folder of their own, and work done in a child whose memory is
+ * measured. Included after cmocka.h.
+ */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/fsx.h"
+#include "base/xml.h"
 #include "cmd/env.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -19,6 +23,28 @@
 #else
 #define SANITIZED 0
 #endif
+
+static const struct env *shared;
+
+/* Before and after all tests of a program. */
+static inline int shared_open(void **state)
+{
+    static struct env env;
+    struct err e = {0};
+
+    xml_setup();
+    *state = &env;
+    shared = &env;
+    if (env_open(&env, ".", NULL, &e) < 0)
+        fail_msg("%s", e.msg);
+    return 0;
+}
+
+static inline int shared_close(void **state)
+{
+    env_close(*state);
+    return 0;
+}
 
 struct folder {
     char path[64];

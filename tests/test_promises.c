@@ -11,11 +11,8 @@
 
 #include "promises.h"
 
-#include "base/xml.h"
 #include "out/facts_json.h"
 #include "out/report.h"
-
-static const struct env *shared;
 
 /* Beside the rules of the program: a finding on any adapter of vmw_ahci, and on the VIB of that name. */
 static const char rules_text[] =
@@ -640,6 +637,24 @@ static void P4_missing_answers_leave_unsure_and_never_ok(void **state)
     arena_free(w.a);
 }
 
+static int setup(void **state)
+{
+    struct folder f;
+    struct err e = {0};
+    struct slice more;
+    _cleanup_(buf_done) struct buf path = BUF_INIT(4096);
+
+    (void)shared_open(state);
+    folder_make(&f);
+    folder_write(&f, "rules.xml", SLICE_LIT(rules_text));
+    folder_path(&f, "rules.xml", &path);
+    more = slice_of(buf_z(&path));
+    if (env_rules(*state, &more, 1, &rules, &e) < 0)
+        fail_msg("%s", e.msg);
+    folder_remove(&f);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -648,29 +663,6 @@ int main(void)
         cmocka_unit_test(P2_no_byte_breaks_a_parser_or_reaches_a_report),
         cmocka_unit_test(P4_missing_answers_leave_unsure_and_never_ok),
     };
-    struct folder f;
-    struct env env;
-    struct err e = {0};
-    struct slice more;
-    _cleanup_(buf_done) struct buf path = BUF_INIT(4096);
-    int failed;
 
-    xml_setup();
-    if (env_open(&env, ".", NULL, &e) < 0) {
-        (void)fprintf(stderr, "%s\n", e.msg);
-        return 1;
-    }
-    shared = &env;
-    folder_make(&f);
-    folder_write(&f, "rules.xml", SLICE_LIT(rules_text));
-    folder_path(&f, "rules.xml", &path);
-    more = slice_of(buf_z(&path));
-    if (env_rules(&env, &more, 1, &rules, &e) < 0) {
-        (void)fprintf(stderr, "%s\n", e.msg);
-        return 1;
-    }
-    folder_remove(&f);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    env_close(&env);
-    return failed;
+    return cmocka_run_group_tests(tests, setup, shared_close);
 }

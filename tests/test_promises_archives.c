@@ -14,7 +14,6 @@
 #include "promises.h"
 
 #include "base/archive.h"
-#include "base/xml.h"
 
 #define BUDGET_MIB 400 /* blocks, one file of 64 MiB with its copy, and its growth */
 #define ADAPTERS   "commands/localcli_storage-core-adapter-list.txt"
@@ -119,8 +118,6 @@ struct opened {
     const char *label, *cut; /* of one of the targets; cut NULL: none may be cut */
     bool fails, adapter;     /* an error is right; vmhba0 of some target must be known */
 };
-
-static const struct env *shared;
 
 static bool has_adapter(struct offline_target *t)
 {
@@ -483,17 +480,6 @@ int main(void)
         cmocka_unit_test(P6_cut_archives_say_so),
         cmocka_unit_test(P6_a_missing_bundle_of_several_is_said),
     };
-    struct env env;
-    struct err e = {0};
-    int failed;
 
-    xml_setup();
-    if (env_open(&env, ".", NULL, &e) < 0) {
-        (void)fprintf(stderr, "%s\n", e.msg);
-        return 1;
-    }
-    shared = &env;
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    env_close(&env);
-    return failed;
+    return cmocka_run_group_tests(tests, shared_open, shared_close);
 }

@@ -11,7 +11,6 @@
 
 #include "promises.h"
 
-#include "base/xml.h"
 #include "core/rule.h"
 
 #define MARKER    "vmkfit-secret-7781"
@@ -19,8 +18,6 @@
 #define BUDGET_MIB 200
 
 /* --- what reads XML --- */
-
-static const struct env *shared;
 
 /* State of a decode with the marker looked for in everything it says. */
 static enum decode_state decode(struct slice in, struct arena *a, struct decoded *d)
@@ -419,17 +416,6 @@ int main(void)
         cmocka_unit_test(P5_a_fault_is_no_answer),
         cmocka_unit_test(P5_an_answer_cut_at_any_byte_is_not_complete),
     };
-    struct env env;
-    struct err e = {0};
-    int failed;
 
-    xml_setup();
-    if (env_open(&env, ".", NULL, &e) < 0) {
-        (void)fprintf(stderr, "%s\n", e.msg);
-        return 1;
-    }
-    shared = &env;
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    env_close(&env);
-    return failed;
+    return cmocka_run_group_tests(tests, shared_open, shared_close);
 }
