@@ -386,11 +386,41 @@ static void a_cut_reply_is_partial(void **state)
         .cut = true, .records = {"Driver=ixgben"}});
 }
 
+/* Lines as in excerpts of support bundles of 6.x and 7.0 on the web, and in one of plain esxcli 5.0 (the heading with a colon). */
+static void localcli_writes_headings_of_its_own(void **state)
+{
+    static const char sas[] = "   Device Name: vmhba0\n   Firmware Version: 25.5.5.0005\n   Driver Name: lsi_mr3\n";
+    static const char rule[] = "Name  IPv4 Address  IPv4 Netmask   Address Type  DHCP DNS\n"
+                               "---------------------------------------------------------\n";
+    const struct answer t[] = {
+        {SHAPE_LIST, "naa.1:\n   Size: 8\n   Vendor: COMPELNT\n\nnaa.2:\n   Size: 9\n   Vendor: COMPELNT\n", DECODE_COMPLETE, 2,
+         .records = {"Size=8|Vendor=COMPELNT", "Size=9"}},
+        {SHAPE_BLOCKS, arena_printf(*state, "SasDevice:\n%s\nSasDevice:\n   Device Name: vmhba1\n   Firmware Version: 1\n   Driver Name: x\n", sas),
+         DECODE_COMPLETE, 2, .records = {"Device Name=vmhba0|Firmware Version=25.5.5.0005|Driver Name=lsi_mr3", "Device Name=vmhba1"}},
+        {SHAPE_BLOCKS, arena_printf(*state, "SasDevice:\n%s\nFcDevice:\n   Adapter: vmhba1\n", sas), DECODE_PARTIAL, 1, .line = 6},
+        {SHAPE_BLOCKS, arena_printf(*state, "SasDevice:\n%s\nSasDevice:\n", sas), DECODE_PARTIAL, 1, .why = "an entry without fields"},
+        {SHAPE_BLOCKS, arena_printf(*state, "SasDevice:\n%sError getting field DriverVersion\n", sas), DECODE_COMPLETE, 1,
+         .records = {"Driver Name=lsi_mr3|Driver Version-"}},
+        {SHAPE_TABLE, arena_printf(*state, "%svmk0  10.0.0.1      255.255.255.0  STATIC        false\n", rule), DECODE_COMPLETE, 1,
+         .records = {"Name=vmk0|IPv4 Address=10.0.0.1|IPv4 Netmask=255.255.255.0|Address Type=STATIC|DHCP DNS=false"}},
+        {SHAPE_TABLE, arena_printf(*state, "%svmk0  10.0.0.1      255.255.255.0  STATIC\n", rule), DECODE_PARTIAL, 1,
+         .records = {"Name=vmk0|Address Type!"}},
+        {SHAPE_TABLE, arena_printf(*state, "%svmk0  10.0.0.1  255.255.255.0  STATIC  false\n", rule), DECODE_UNUSABLE, 0, .line = 3},
+        {SHAPE_TABLE, arena_printf(*state, "%s%s", rule, rule), DECODE_PARTIAL, .n = 0},
+    };
+    struct decoded d;
+
+    expect_answers(*state, t, sizeof t / sizeof *t);
+    d = expect_answer(*state, &t[0]);
+    assert_true(slice_eqz(d.records[0].id, "naa.1") && slice_eqz(d.records[1].id, "naa.2"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(table_cuts_by_the_dash_line),
         T(table_columns_are_characters),
+        T(localcli_writes_headings_of_its_own),
         T(table_leaves_out_rows_that_do_not_fit),
         T(table_takes_a_long_value_only_when_the_cells_prove_it),
         T(table_rows_that_end_early_lose_their_last_value),

@@ -571,6 +571,49 @@ static void a_reply_known_to_be_cut_is_partial(void **state)
     check(*state, decode_lines, &o, "vmhba2      naa.1\n", DECODE_PARTIAL, 1, 0);
 }
 
+/* Rows as on a host of 6.x: the type has the 17 characters of its column. */
+static void a_value_that_fills_its_column_ends_there(void **state)
+{
+    static const char text[] =
+        "Device UID                   Device Type      Console Device                                     Size      Multipath PluginDisplay Name\n"
+        "naa.5000c500444f097e         Direct-Access    /vmfs/devices/disks/naa.5000c500444f097e           305245MB  NMP     Local ATA Disk (naa.5000c500444f097e)\n"
+        "t10.DP______BACKPLANE000000  Enclosure Svc Dev/vmfs/devices/genscsi/t10.DP______BACKPLANE000000  0MB       NMP     Local DP Enclosure Svc Dev (t10.DP)\n";
+    static const char wide[] = /* two characters more push what follows: where they end cannot be told */
+        "Device UID                   Device Type      Console Device                                     Size      Multipath PluginDisplay Name\n"
+        "t10.DP______BACKPLANE000000  Class 0xB/IDE OTHER/vmfs/devices/genscsi/t10.DP______BACKPLANE000000  0MB       NMP     Local DP (t10.DP)\n";
+    const struct decode_opt o = {.columns = "Device UID|Device Type|Console Device|Size|Multipath Plugin|Display Name"};
+    struct decoded d;
+
+    assert_int_equal(decode_columns(slice_of(text), &o, *state, &d), 0);
+    assert_int_equal(d.state, DECODE_COMPLETE);
+    assert_int_equal(d.n, 2);
+    assert_true(slice_eqz(d.records[1].fields[1].text, "Enclosure Svc Dev"));
+    assert_true(slice_eqz(d.records[1].fields[2].text, "/vmfs/devices/genscsi/t10.DP______BACKPLANE000000"));
+    assert_true(slice_eqz(d.records[1].fields[3].text, "0MB"));
+    check(*state, decode_columns, &o, wide, DECODE_UNUSABLE, 0, 2);
+}
+
+/* Lines as "esxcfg-mpath -bd" printed them on a host with a boot card. */
+static void a_local_path_has_no_names_and_a_dead_one_lost_them(void **state)
+{
+    static const char text[] = "t10.ATA_____DELLBOSS_VD : Local ATA Disk (t10.ATA_____DELLBOSS_VD)\n"
+                               "   vmhba2:C0:T0:L0 LUN:0 state:active Local HBA vmhba2 channel 0 target 0\n\n"
+                               "naa.500056b3b6377efd : Local DP Enclosure Svc Dev (naa.500056b3b6377efd)\n"
+                               "   vmhba3:C0:T11:L0 LUN:0 state:dead sas Adapter: Unavailable Target: Unavailable\n";
+    static const char other[] = "t10.ATA : Local ATA Disk (t10.ATA)\n   vmhba2:C0:T0:L0 LUN:0 state:active Local HBA vmhba2 channel 0 target 1\n";
+    const struct decode_opt o = {.name = "x"};
+    struct decoded d;
+
+    assert_int_equal(decode_mpath(slice_of(text), &o, *state, &d), 0);
+    assert_int_equal(d.state, DECODE_COMPLETE);
+    assert_int_equal(d.n, 2);
+    assert_true(slice_eqz(d.records[0].fields[2].text, "vmhba2:C0:T0:L0"));
+    for (size_t i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < d.records[i].nfields; k++)
+            assert_false(slice_ends(d.records[i].fields[k].key, "Identifier"));
+    check(*state, decode_mpath, &o, other, DECODE_UNUSABLE, 0, 2);
+}
+
 static void columns_without_their_heading_are_unusable(void **state)
 {
     const struct decode_opt o = {.columns = "A B|C"};
@@ -668,6 +711,8 @@ int main(void)
         T(lines_of_one_record_ask_for_every_key),
         T(a_reply_known_to_be_cut_is_partial),
         T(columns_without_their_heading_are_unusable),
+        T(a_value_that_fills_its_column_ends_there),
+        T(a_local_path_has_no_names_and_a_dead_one_lost_them),
         T(nics_without_a_heading_are_partial),
         T(a_map_line_without_line_end_needs_a_witness),
         T(version_lines_alone_are_records_without_module),

@@ -105,6 +105,17 @@ static bool split_words(struct slice s, struct slice *cell)
            !slice_next_word(&s, " ", &extra);
 }
 
+/* Does a value fill its column to the last character, so that the next one begins behind it without a blank? Then those behind are in place. */
+static bool filled(struct slice line, const struct columns *c, size_t i)
+{
+    if (is_blank_at(line, c->at[i + 1]))
+        return false;
+    for (size_t k = i + 2; k < c->n; k++)
+        if (!c->joined[k])
+            return is_blank_at(line, c->at[k] - 1) && !is_blank_at(line, c->at[k]);
+    return false;
+}
+
 /*
  * A cell begins exactly at its heading's offset, or is blank. A value wider than its column pushes all that follows, so
  * that later cells do not begin where they should; then the rest of the row is taken only when it can be read in one
@@ -127,7 +138,7 @@ static bool split_row(struct slice line, const struct columns *c, struct cells *
 
             return shift < MAX_SHIFT && split_wide(tail, &out->text[i], left);
         }
-        if (!is_blank_at(line, start) && !is_blank_at(line, end - 1))
+        if (!is_blank_at(line, start) && !is_blank_at(line, end - 1) && !filled(line, c, i))
             return left == 2 && slice_find_char(cell, 0, ' ') == SIZE_MAX
                        ? split_words(tail, &out->text[i])
                        : split_wide(tail, &out->text[i], left);

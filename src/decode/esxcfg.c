@@ -150,6 +150,20 @@ static bool take_number(struct slice *s, char mark, struct slice *out)
     return n > 1;
 }
 
+/* "Local HBA vmhba2 channel 0 target 0", where the adapter has no names of its own: it repeats the runtime name. */
+static bool local_path(struct slice rest, const struct path *p, struct slice channel)
+{
+    static const char *const words[] = {"Local", "HBA", NULL, "channel", NULL, "target", NULL};
+    const struct slice names[] = {p->adapter, channel, p->target};
+    struct slice word;
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!slice_next_word(&rest, " ", &word) || !(words[i] ? slice_eqz(word, words[i]) : slice_eq(word, names[n++])))
+            return false;
+    return plain_blank(rest);
+}
+
 /* vmhba0:C1:T0:L0 LUN:0 state:active sas Adapter: 50022bdd00000001  Target: c6d361900000002 */
 static bool parse_path(struct slice text, struct path *p)
 {
@@ -177,6 +191,10 @@ static bool parse_path(struct slice text, struct path *p)
     if (!slice_next_word(&rest, " ", &word) || !slice_starts(word, "state:") || word.n == 6)
         return false;
     p->state = slice_from(word, 6);
+    if (local_path(rest, p, channel)) {
+        p->transport = p->adapter_id = p->target_id = SLICE_LIT("");
+        return true;
+    }
     if (!slice_next_word(&rest, " ", &p->transport))
         return false;
     adapter = slice_find(rest, 0, "Adapter: ");
@@ -186,6 +204,12 @@ static bool parse_path(struct slice text, struct path *p)
     p->adapter_id = slice_trim(slice_cut(rest, adapter + 9, target - adapter - 9));
     p->target_id = slice_trim(slice_from(rest, target + 8));
     return true;
+}
+
+/* A dead path's names are "Unavailable". */
+static bool is_told(struct slice name)
+{
+    return name.n && !slice_eqz(name, "Unavailable");
 }
 
 int decode_mpath(struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out)
@@ -227,9 +251,12 @@ int decode_mpath(struct slice in, const struct decode_opt *o, struct arena *a, s
             (void)plain_field(&b, "Target", p.target, &l);
             (void)plain_field(&b, "LUN", p.lun, &l);
             (void)plain_field(&b, "State", p.state, &l);
-            (void)plain_field(&b, "Transport", p.transport, &l);
-            (void)plain_field(&b, "Adapter Identifier", p.adapter_id, &l);
-            plain_suspect(plain_field(&b, "Target Identifier", p.target_id, &l), &l);
+            if (p.transport.n)
+                (void)plain_field(&b, "Transport", p.transport, &l);
+            if (is_told(p.adapter_id))
+                (void)plain_field(&b, "Adapter Identifier", p.adapter_id, &l);
+            if (is_told(p.target_id))
+                plain_suspect(plain_field(&b, "Target Identifier", p.target_id, &l), &l);
             builder_finish(&b);
         }
     }

@@ -36,6 +36,8 @@ struct blocks {
     bool prose;             /* within a Description of several lines (OBJECT) */
     struct slice first_key; /* of the first entry: every entry begins with it */
     bool have_first;
+    struct slice structure; /* BLOCKS: the line above each entry, "SasDevice:", as localcli has it */
+    bool announced;         /* it stands above, and no field yet */
 
     unsigned depth;
     struct level levels[ESXCLI_MAX_DEPTH + 1];
@@ -115,7 +117,7 @@ static bool begin_entry(struct blocks *b, struct slice key)
         return false;
     b->levels[0] = (struct level){.start = 0};
     b->depth = 0;
-    b->have_id = b->gap = false;
+    b->have_id = b->gap = b->announced = false;
     if (!b->have_first)
         b->first_key = key;
     b->have_first = true;
@@ -254,9 +256,33 @@ static bool has_word(struct slice line)
     return false;
 }
 
+/* "SasDevice:" above an entry: localcli names each entry's structure, the same for all. */
+static bool structure_line(struct blocks *b, struct slice line)
+{
+    struct slice name = slice_trim(line);
+
+    if (b->shape != SHAPE_BLOCKS || !slice_ends(name, ":") || slice_find_char(name, 0, ' ') != SIZE_MAX || esxcli_not_plain(name) ||
+        (b->structure.n ? !slice_eq(name, b->structure) : b->have_first))
+        return false;
+    if (b->announced)
+        note(b, "an entry without fields");
+    b->structure = name;
+    b->announced = true;
+    end_entry(b);
+    b->gap = true;
+    b->skip = false;
+    return true;
+}
+
 /* A line at column 0 that is not taken for a field: an id line or a title. */
 static void head_line(struct blocks *b, struct slice line)
 {
+    if (structure_line(b, line))
+        return;
+    if (slice_starts(line, "Error getting field ")) { /* localcli, instead of the field: it is not there */
+        b->parent = b->field_before = false;
+        return;
+    }
     if (b->shape == SHAPE_BLOCKS) {
         stray(b, "a line out of place");
         end_entry(b);
@@ -281,6 +307,8 @@ static void head_line(struct blocks *b, struct slice line)
         return;
     }
     b->id = slice_trim(line);
+    if (is_list(b) && b->id.n > 1 && slice_ends(b->id, ":")) /* localcli, and esxcli of 5.0, write it as a heading */
+        b->id.n--;
     b->id_line = b->number;
     b->have_id = true;
 }
@@ -388,6 +416,8 @@ int esxcli_blocks(struct slice body, uint32_t first, const struct decode_opt *o,
     if (!b.s.stop && b.have_id && b.shape == SHAPE_OBJECT)
         esxcli_note(&b.s, b.id_line, "a title without fields");
     end_entry(&b);
+    if (b.announced)
+        note(&b, "an entry without fields");
     check_last(&b);
     if (!b.s.why && b.s.b.n == 0)
         note(&b, "no fields");

@@ -406,8 +406,11 @@ static void rows_below_heading(struct table *t, struct slice rest)
         size_t n = split(line, split_cells, t->n), last;
         struct field *f;
 
-        if (slice_eq(slice_trim(line), slice_trim(t->heading)))
+        if (slice_eq(slice_trim(line), slice_trim(t->heading)) || (t->dashes.n && slice_eq(slice_trim(line), slice_trim(t->dashes)))) {
+            if (t->dashes.n)
+                esxcli_note(&t->s, t->number, "heading and dash line again: the answer holds two listings");
             continue;
+        }
         if (memchr(line.p, '\t', line.n) || !place_cells(t, line, split_cells, n, cells)) {
             esxcli_note(&t->s, t->number, "a row that does not fit its headings");
             continue;
@@ -446,6 +449,27 @@ static void rows_alone(struct table *t, struct slice rest)
     esxcli_note(&t->s, 0, "no heading: rows may have been filtered");
 }
 
+/* Columns where the cells of the heading stand. */
+static void columns_of_heading(struct table *t, struct slice heading, const struct cell *cells, size_t n)
+{
+    t->n = n;
+    t->heading = heading;
+    for (size_t i = 0; i < n; i++)
+        t->cols[i] = (struct column){.start = cells[i].start, .end = cells[i].end, .name = cells[i].text};
+}
+
+/* One run of dashes below all of several headings, as localcli of some releases has it. */
+static bool one_rule(struct table *t, struct slice heading)
+{
+    struct cell cells[MAX_COLUMNS + 1];
+    size_t n = t->n == 1 && t->cols[0].start == 0 && t->cols[0].end >= count_chars(heading) ? split(heading, cells, MAX_COLUMNS) : 0;
+
+    if (n < 2 || n > MAX_COLUMNS || cells[0].start || memchr(heading.p, '\t', heading.n) || esxcli_not_plain(heading))
+        return false;
+    columns_of_heading(t, heading, cells, n);
+    return true;
+}
+
 static int without_dashes(struct table *t, struct slice body, struct decoded *out)
 {
     struct column expected[MAX_COLUMNS];
@@ -461,10 +485,7 @@ static int without_dashes(struct table *t, struct slice body, struct decoded *ou
     n = split(line, cells, MAX_COLUMNS);
     hits = n > MAX_COLUMNS ? 0 : count_headings(cells, n, expected, columns);
     if (hits && hits * 2 >= n) {
-        t->n = n;
-        t->heading = line;
-        for (size_t i = 0; i < n; i++)
-            t->cols[i] = (struct column){.start = cells[i].start, .end = cells[i].end, .name = cells[i].text};
+        columns_of_heading(t, line, cells, n);
         esxcli_note(&t->s, t->number, "no dash line below the heading: rows may have been filtered");
         rows_below_heading(t, rest);
     } else {
@@ -483,6 +504,7 @@ int esxcli_table(struct slice body, uint32_t number, const struct decode_opt *o,
     struct slice rest = body, line = {NULL, 0}, heading = {NULL, 0};
     uint32_t heading_line = 0, lines_before = 0;
     const char *why;
+    bool ruled;
 
     esxcli_sink_init(&t.s, o, a);
     while (next_line(&t, &rest, &line) && !is_dashes(line)) {
@@ -503,7 +525,8 @@ int esxcli_table(struct slice body, uint32_t number, const struct decode_opt *o,
     why = read_dashes(&t, line);
     t.heading = heading;
     t.dashes = line;
-    if (!why)
+    ruled = !why && one_rule(&t, heading);
+    if (!why && !ruled)
         why = read_heading(&t, heading);
     if (why)
         return decode_nothing(DECODE_UNUSABLE, FORM, why, heading_line, out);
@@ -511,6 +534,9 @@ int esxcli_table(struct slice body, uint32_t number, const struct decode_opt *o,
         esxcli_note(&t.s, heading_line, "lines above the heading");
     if (!t.ended)
         esxcli_note(&t.s, t.number, "the dash line has no end; it may be cut");
-    read_rows(&t, rest);
+    if (ruled)
+        rows_below_heading(&t, rest);
+    else
+        read_rows(&t, rest);
     return esxcli_end(&t.s, FORM, out);
 }
