@@ -406,7 +406,7 @@ static void localcli_writes_headings_of_its_own(void **state)
         {SHAPE_TABLE, arena_printf(*state, "%svmk0  10.0.0.1      255.255.255.0  STATIC\n", rule), DECODE_PARTIAL, 1,
          .records = {"Name=vmk0|Address Type!"}},
         {SHAPE_TABLE, arena_printf(*state, "%svmk0  10.0.0.1  255.255.255.0  STATIC  false\n", rule), DECODE_UNUSABLE, 0, .line = 3},
-        {SHAPE_TABLE, arena_printf(*state, "%s%s", rule, rule), DECODE_PARTIAL, .n = 0},
+        {SHAPE_TABLE, arena_printf(*state, "%s%s", rule, rule), DECODE_UNUSABLE, .n = 0},
     };
     struct decoded d;
 

@@ -571,6 +571,26 @@ static void a_reply_known_to_be_cut_is_partial(void **state)
     check(*state, decode_lines, &o, "vmhba2      naa.1\n", DECODE_PARTIAL, 1, 0);
 }
 
+/* A switch of NSX has two numbers; a cell without uplinks is empty where the lines are padded, else perhaps cut off. */
+static void opaque_switches_and_empty_uplinks(void **state)
+{
+    static const char text[] = "Switch Name      Num Ports   Used Ports  Configured Ports  MTU     Uplinks   \n"
+                               "vSwitch0         2560        1           128               1500              \n"
+                               "vSwitch1         2560        1           128               1500\n"
+                               "\nSwitch Name      Num Ports   Used Ports  Uplinks\n"
+                               "NVDS-Overlay     2560        12          vmnic1,vmnic0\n";
+    const struct decode_opt o = {.name = "x"};
+    struct decoded d;
+
+    assert_int_equal(decode_vswitch(slice_of(text), &o, *state, &d), 0);
+    assert_int_equal(d.state, DECODE_PARTIAL); /* the second switch stands without a heading of its own */
+    assert_int_equal(d.n, 2);
+    assert_true(slice_eqz(d.records[0].fields[6].key, "Uplinks") && d.records[0].fields[6].text.n == 0);
+    assert_true(slice_eqz(d.records[1].fields[1].text, "opaque"));
+    assert_true(slice_eqz(d.records[1].fields[2].text, "2560"));
+    assert_true(slice_eqz(d.records[1].fields[4].text, "vmnic1"));
+}
+
 /* Rows as on a host of 6.x: the type has the 17 characters of its column. */
 static void a_value_that_fills_its_column_ends_there(void **state)
 {
@@ -711,6 +731,7 @@ int main(void)
         T(lines_of_one_record_ask_for_every_key),
         T(a_reply_known_to_be_cut_is_partial),
         T(columns_without_their_heading_are_unusable),
+        T(opaque_switches_and_empty_uplinks),
         T(a_value_that_fills_its_column_ends_there),
         T(a_local_path_has_no_names_and_a_dead_one_lost_them),
         T(nics_without_a_heading_are_partial),

@@ -77,6 +77,22 @@ static const struct {
      "scsi-error", "naa.1", "2017-02-25T17", "count", "10"},
     {NMP_HEAD "WARNING: NMP: nmp_DeviceRequestFastDeviceProbe:237: NMP device \"naa.1\" state in doubt; requested fast path state update...",
      "state-in-doubt", "naa.1", "2017-02-25T17", "device", "naa.1"},
+    {"Mar 19 23:53:24 esx405 vmkernel: 116:03:44:19.039 cpu4:4100)NMP: nmp_CompleteCommandForPath: Command 0x2a (0x4100020e0b00) to NMP device \"sym.029010111831353837\" failed on physical path \"vmhba2:C0:T0:L152\" H:0x2 D:0x0 P:0x0 Possible sense data: 0x0 0x0 0x0.",
+     "scsi-error", "sym.029010111831353837", "03-19T23", "device", "sym.029010111831353837"},
+    {"Apr 19 09:36:36 esx1 vmkernel: 0:19:05:45.146 cpu0:4478)NMP: nmp_CompleteCommandForPath: Command 0x2a (0x410001032580) to NMP device 'naa.60060' failed on physical path 'vmhba2:C0:T1:L3' H:0x0 D:0x2 P:0x0 Valid sense data: 0x6 0x2a 0x6.",
+     "scsi-error", "naa.60060", "04-19T09", "adapter", "vmhba2"},
+    {"2024-06-07T16:29:50.698Z Wa(180) vmkwarning: cpu188:2098584)WARNING: NVMEIO:2644 command 0x45bd4063c080 failed: ctlr 262, queue 3, psaCmd 0x45bdc63a6b00, status 0x371, opc 0x2, cid 180, nsid 261",
+     "nvme-error", "ctlr 262", "2024-06-07T16", "count", "1"},
+    {"2015-04-01T14:37:28.081Z: [APDCorrelator] 9554275221us: [esx.problem.storage.apd.timeout] Device or filesystem with identifier [12345678-abcdefg0] has entered the All Paths Down Timeout state after being in the All Paths Down state for 140 seconds.",
+     "apd-timeout", "12345678-abcdefg0", "2015-04-01T14", "volume", "12345678-abcdefg0"},
+    {"2025-03-01T10:00:05.000Z In(14) vobd[2097521]:  [scsiCorrelator] 17284358534073us: [vob.scsi.scsipath.pathstate.deadver2] scsiPath vmhba2:C0:T19:L1 changed state from on",
+     "path-dead", "vmhba2", "2025-03-01T10", "adapter", "vmhba2"},
+    {"2024-02-10T08:30:43.149Z In(14) vobd[2098027]:  [netCorrelator] 764747381136us: [esx.problem.net.vmnic.linkstate.flapping] Taking down physical NIC vmnic5 because the link is flapping.",
+     "link-flapping", "vmnic5", "2024-02-10T08", "nic", "vmnic5"},
+    {"2025-01-07T10:00:01.001Z In(182) vmkernel: cpu53:2098003)MCA: 202: CE Intr G0 B19 S8c00004200800090 Adc1234000 M200001c089801086 P1234567890/40 Memory Controller Read Error on Channel 0.",
+     "memory-error", "host", "2025-01-07T10", "count", "1"},
+    {"2017-10-06T02:15:46.892Z cpu1:65954)INFO (ne1000): vmnic0: Link is Up", "link-up", "vmnic0", "2017-10-06T02", "driver", "ne1000"},
+    {"2017-10-06T02:15:46.892Z cpu1:65954)ax88179: vusb0: Link is Down", "link-down", "vusb0", "2017-10-06T02", "nic", "vusb0"},
     {NMP_HEAD "StorageApdHandler: 1205: APD start for 0x4302ff581ad0 [naa.6001]", "apd-start", "naa.6001", "2017-02-25T17", "device", "naa.6001"},
     {NMP_HEAD "StorageApdHandler: 1205: APD start for 0x4302ff581ad0 [12345678-abcdefg0]", "apd-start", "12345678-abcdefg0", "2017-02-25T17", "volume", "12345678-abcdefg0"},
     {NMP_HEAD "ScsiDevice: 5036: Device naa.6001 is Out of APD; token num:1", "apd-end", "naa.6001", "2017-02-25T17", "device", "naa.6001"},
@@ -136,6 +152,43 @@ static void each_line_gives_its_event(void **state)
         expect_text(&d.records[0], "subject", 0, events[i].subject);
         expect_text(&d.records[0], "hour", 0, events[i].hour);
         expect_text(&d.records[0], events[i].key, 0, events[i].value);
+    }
+}
+
+/* KB 432963: the command and its device on one line, the status on the next. */
+static void an_error_of_hpp_is_told_on_two_lines(void **state)
+{
+    static const char first[] = "2023-05-01T08:00:00.100Z cpu10:2098001)WARNING: HPP: HppScsiThrottleLogForDevice:585: Cmd 0x2a (0x45dd530655c0, 0) to"
+                                " dev \"naa.6a\" on path vmhba1:C0:T3:L0 Failed:\n";
+    static const char second[] = "2023-05-01T08:00:00.100Z cpu10:2098001)WARNING: HPP: HppScsiThrottleLogForDevice:593: Error status H:0x0 D:0x2 P:0x0"
+                                 " Valid sense data: 0x4 0x3e 0x1. hppAction=1\n";
+    static const char other[] = "2023-05-01T08:00:00.100Z cpu10:2098001)DVFilter: 5898: nothing of interest\n";
+    struct decoded d = decode(*state, slice_of(arena_printf(*state, "%s%s", first, second)));
+
+    assert_int_equal(d.state, DECODE_COMPLETE);
+    assert_int_equal(d.n, 1);
+    expect_text(&d.records[0], "kind", 0, "scsi-error");
+    expect_text(&d.records[0], "device", 0, "naa.6a");
+    expect_text(&d.records[0], "adapter", 0, "vmhba1");
+    expect_text(&d.records[0], "device-status", 0, "0x2");
+    expect_text(&d.records[0], "sense", 0, "0x4/0x3e/0x1");
+    expect_text(&d.records[0], "commands", 0, "0x2a");
+    assert_int_equal(decode(*state, slice_of(second)).n, 0); /* whose it is nobody can tell */
+    assert_int_equal(decode(*state, slice_of(arena_printf(*state, "%s%s%s", first, other, second))).n, 0);
+}
+
+/* github.com/spdk/spdk/issues/405 (6.5) and a log of 5.0: no wrapped line, as the second part has them. */
+static void a_message_of_several_lines_is_whole(void **state)
+{
+    static const char *const whole[] = {"0x4d 0x61 0x6c 0x6c 0x6f 0x63 0x30 0x00 0x4d 0x61 0x6c 0x6c 0x6f 0x63 \n",
+                                        "<6> command: Write(10): 2a 00 00 1c 25 a2 00 00 80 00\n"};
+    static const char *const wrapped[] = {"0x24 0x0.\n", "0x5 0x24 0x0 0x0\n", "0x24 0x0\n", "<6>igb: vmnic2 NIC Link is Down\n", "world 2108\n"};
+
+    for (size_t i = 0; i < 7; i++) {
+        const char *text = arena_printf(*state, "%sx\n%s%sx\n", NMP_HEAD, i < 2 ? whole[i] : wrapped[i - 2], NMP_HEAD);
+
+        if (decode(*state, slice_of(text)).state != (i < 2 ? DECODE_COMPLETE : DECODE_PARTIAL))
+            fail_msg("%s", text);
     }
 }
 
@@ -381,6 +434,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(each_line_gives_its_event),
+        T(an_error_of_hpp_is_told_on_two_lines),
+        T(a_message_of_several_lines_is_whole),
         T(lines_of_no_interest_give_nothing),
         T(events_are_counted_by_subject_and_hour),
         T(a_changed_log_gives_no_wrong_value),

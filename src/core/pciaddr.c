@@ -47,7 +47,8 @@ int pciaddr_parse(struct slice s, struct arena *a, struct slice *out)
         if (parts[0].n != 2 || parts[1].n != 2 || parts[2].n != 1)
             return -1;
     } else if (n == 4) {
-        decimal |= parts[0].n != 4 || parts[1].n != 2 || parts[2].n != 2;
+        /* 5.x pads the bus to three hexadecimal digits: 0000:0c1:00.0 */
+        decimal |= parts[0].n != 4 || (parts[1].n != 2 && parts[1].n != 3) || parts[2].n != 2;
         if (part(parts[0], !decimal, 0xffff, &segment) < 0)
             return -1;
     } else {

@@ -9,7 +9,7 @@
  *   0000:02:00.0    6.0 and later; hexadecimal
  *   0000:02:01:0    nic get, Bus Info: a colon before the function; hexadecimal
  *   0000:01:00.00   esxcfg-nics of 5.5; hexadecimal, function padded
- *   0000:001:00.0   nic list of 5.x: a bus of three digits is decimal [inferred from the width]
+ *   0000:0c1:00.0   nic list of 5.x; hexadecimal, bus padded (a Supermicro host with buses 0c1 and 0c4)
  *   000:002:00.0    4.1: decimal
  *   0:132:0.0       adapter descriptions of 5.x: numbers without leading zeros are decimal, bus 132 is 84
  *   PCI 0:0:1:1     Parent Device: decimal

@@ -320,19 +320,30 @@ static void add_list(struct builder *b, const char *key, struct slice list, cons
     }
 }
 
-static bool add_switch(struct builder *b, struct slice text, const char *kind, const struct plain *l)
+/*
+ * What the heading above says: an opaque switch has two numbers. Where the heading is padded behind its last word, so are the lines below,
+ * and one of that width without uplinks has none.
+ */
+struct switch_form {
+    const char *kind;
+    size_t numbers, width; /* width SIZE_MAX: not padded */
+};
+
+static bool add_switch(struct builder *b, struct slice text, const struct switch_form *form, const struct plain *l)
 {
     static const char *const keys[] = {"Num Ports", "Used Ports", "Configured Ports", "MTU"};
     struct slice name, number[4], uplinks;
 
-    if (!l->ended || !from_right(text, 4, &name, number, &uplinks))
+    if (!l->ended || !from_right(text, form->numbers, &name, number, &uplinks))
         return false;
     builder_begin(b, SLICE_LIT(""), l->number);
     (void)plain_field(b, "Name", name, l);
-    (void)plain_field(b, "Kind", slice_of(kind), l);
-    for (size_t i = 0; i < 4; i++)
+    (void)plain_field(b, "Kind", slice_of(form->kind), l);
+    for (size_t i = 0; i < form->numbers; i++)
         (void)plain_field(b, keys[i], number[i], l);
     add_list(b, "Uplinks", uplinks, l);
+    if (uplinks.n == 0 && l->line.n >= form->width)
+        (void)plain_field(b, "Uplinks", uplinks, l);
     return true;
 }
 
@@ -365,7 +376,7 @@ int decode_vswitch(struct slice in, const struct decode_opt *o, struct arena *a,
     struct plain l = plain_open(in);
     struct plain_harm h = {NULL, 0};
     enum below at = BELOW_NOTHING;
-    const char *kind = "";
+    struct switch_form form = {.kind = ""};
     struct builder b;
 
     if (plain_refused(in, "esxcfg-vswitch -l", a, out))
@@ -379,9 +390,12 @@ int decode_vswitch(struct slice in, const struct decode_opt *o, struct arena *a,
         if (text.n == 0)
             continue;
         if (heading(text, "Switch Name Num Ports Used Ports Configured Ports MTU Uplinks") ||
-            heading(text, "DVS Name Num Ports Used Ports Configured Ports MTU Uplinks")) {
+            heading(text, "DVS Name Num Ports Used Ports Configured Ports MTU Uplinks") ||
+            heading(text, "Switch Name Num Ports Used Ports Uplinks")) {
             builder_finish(&b);
-            kind = text.p[0] == 'S' ? "standard" : "distributed";
+            form.numbers = slice_find(text, 0, "MTU") == SIZE_MAX ? 2 : 4;
+            form.kind = form.numbers == 2 ? "opaque" : text.p[0] == 'S' ? "standard" : "distributed";
+            form.width = slice_ends(l.line, " ") ? l.line.n : SIZE_MAX;
             at = BELOW_SWITCH_HEADING;
         } else if (heading(text, "PortGroup Name VLAN ID Used Ports Uplinks")) {
             at = b.open ? BELOW_PORTGROUPS : BELOW_NOTHING;
@@ -390,7 +404,7 @@ int decode_vswitch(struct slice in, const struct decode_opt *o, struct arena *a,
             at = BELOW_PORTS;
         } else if (plain_indent(l.line) == 0) { /* a switch, whose port groups must not go to the one before it */
             builder_finish(&b);
-            good = at == BELOW_SWITCH_HEADING && add_switch(&b, text, kind, &l);
+            good = at == BELOW_SWITCH_HEADING && add_switch(&b, text, &form, &l);
             at = good ? BELOW_SWITCH : BELOW_NOTHING;
         } else if (at == BELOW_PORTGROUPS) {
             good = add_portgroup(&b, text, &l);

@@ -9,6 +9,7 @@ struct pairs {
     struct slice path[MAX_DEPTH]; /* whole key path of each open group, "" for a title */
     struct slice title;
     size_t depth, indent, outer;  /* indents of a member of the outermost group (0: unknown) and of a pair outside */
+    struct field *last; /* of the line before, when that was a pair */
     bool table, braced, any, lost; /* lost: a group that cannot be placed, so nothing after it can */
 };
 
@@ -78,6 +79,9 @@ static bool add_pair(struct pairs *p, struct slice text)
     value = slice_trim(slice_from(text, at + 1));
     if (at == text.n || key.n == 0 || key.p[0] == '[' || plain_error(text)) { /* "[root@esx1:~]" is a prompt */
         plain_harm(&p->harm, "a line of another form", p->l.number);
+        if (p->last && !p->last->damage && (key.n == 0 || key.p[0] != '['))
+            p->last->damage = "the next line is no pair; the text may go on there";
+        p->last = NULL;
         return false;
     }
     if (!well_placed(p)) {
@@ -93,6 +97,7 @@ static bool add_pair(struct pairs *p, struct slice text)
         f = plain_once(&p->b, key, value, &p->l);
     }
     plain_suspect(f, &p->l);
+    p->last = f;
     return true;
 }
 

@@ -43,6 +43,7 @@ struct group {
 
 struct log {
     struct arena *a;
+    struct slice in;
     struct scanner *scan;
     struct map index;
     struct group *group;
@@ -265,6 +266,20 @@ static bool is_spoilt(struct slice line, const struct log_event *e)
            is_torn(line, e->driver) || is_torn(line, e->volume);
 }
 
+/* The line before, when it is an unfinished message of HPP's that this one ends: both messages as one; else this one's. */
+static struct slice with_line_before(struct log *g, struct slice line, struct slice message)
+{
+    size_t end = (size_t)(line.p - g->in.p), start;
+    const char *eol = end > 1 ? memrchr(g->in.p, '\n', end - 1) : NULL;
+    struct slice time, before;
+
+    start = eol ? (size_t)(eol + 1 - g->in.p) : 0;
+    if (end == 0 || !log_head(slice_cut(g->in, start, end - 1 - start), &time, &before) ||
+        slice_find(before, 0, "HppScsiThrottleLogForDevice") == SIZE_MAX || !slice_ends(slice_trim(before), "Failed:"))
+        return message;
+    return slice_of(arena_printf(g->a, SLICE_FMT " " SLICE_FMT, SLICE_ARG(slice_trim(before)), SLICE_ARG(message)));
+}
+
 /* A line that holds the text of a pattern. True when it is an event: one line is one event at most. */
 static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t number)
 {
@@ -273,14 +288,19 @@ static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t
 
     if (line.n > DECODE_MAX_LINE || !log_head(line, &time, &message))
         return false;
-    for (; found; found &= found - 1)
-        if (log_match(&log_patterns[__builtin_ctzll(found)], message, &e)) {
-            if (!is_spoilt(line, &e))
-                add_event(g, &e, time, line, number);
-            else if (!g->spoilt_line)
-                g->spoilt_line = number;
-            return true;
-        }
+    for (; found; found &= found - 1) {
+        const struct log_pattern *p = &log_patterns[__builtin_ctzll(found)];
+        bool pair = p->numbers == LOG_SCSI_PAIR;
+        struct slice text = pair ? with_line_before(g, line, message) : message;
+
+        if (!log_match(p, text, &e))
+            continue;
+        if (!is_spoilt(pair ? text : line, &e))
+            add_event(g, &e, time, line, number);
+        else if (!g->spoilt_line)
+            g->spoilt_line = number;
+        return true;
+    }
     return false;
 }
 
@@ -292,6 +312,7 @@ static void scan_lines(struct log *g, struct slice in)
     uint32_t number = 1;
     unsigned at = 0;
 
+    g->in = in;
     while (p < end) {
         at = s->next[at][s->class[*p++]];
         if (__builtin_expect(!(at & STOP), 1))
@@ -452,6 +473,26 @@ static bool has_word(struct slice line)
     return false;
 }
 
+/*
+ * A message of several lines goes on here: bytes of an inquiry ("0x4d 0x61 0x6c 0x6c", when a disk is registered), or a line of an old
+ * driver with its level before it ("<6> command: ..."). Where a window wraps a line, it wraps otherwise.
+ */
+static bool goes_on(struct slice line)
+{
+    struct slice word;
+    unsigned n = 0;
+
+    if (line.n > 4 && line.p[0] == '<' && line.p[1] >= '0' && line.p[1] <= '9' && line.p[2] == '>' && line.p[3] == ' ')
+        return true;
+    for (; slice_next_word(&line, " \r", &word); n++) {
+        uint64_t v;
+
+        if (word.n != 4 || !slice_starts(word, "0x") || num_parse_hex(slice_from(word, 2), 2, &v) < 0)
+            return false;
+    }
+    return n >= 4;
+}
+
 static void look_at(struct slice in, struct look *k)
 {
     struct slice line, time, message;
@@ -463,7 +504,7 @@ static void look_at(struct slice in, struct look *k)
 
         number++;
         k->head |= begins && !k->head && log_head(line, &time, &message);
-        if (!begins && (number > 1 || !has_word(line)) && !k->headless && !plain_blank(line))
+        if (!begins && (number > 1 || !has_word(line)) && !k->headless && !plain_blank(line) && !goes_on(line))
             k->headless = number;
         if (!k->odd && line.n && is_odd_line(line))
             k->odd = number;

@@ -12,8 +12,8 @@ enum log_subject {
     LOG_VOLUME,    /* text after mark up to stop: a datastore's name */
     LOG_UUID_NAME, /* after mark a volume's UUID, a blank, its name to the end of the line */
     LOG_ADAPTER,   /* the first word vmhbaN; without one the driver */
-    LOG_NIC,       /* the first word vmnicN; a line without one is not this event */
-    LOG_NIC_DRIVER, /* the first word vmnicN; without one the driver */
+    LOG_NIC,       /* the first word vmnicN or vusbN; a line without one is not this event */
+    LOG_NIC_DRIVER, /* the first word vmnicN or vusbN; without one the driver */
     LOG_INSTANCE,  /* the component with its instance: vmw_ahci[0000001f], lpfc820 0000:02:00.2 */
     LOG_NAMED,     /* text after mark up to stop, which is none of the things above */
 };
@@ -22,6 +22,7 @@ enum log_numbers {
     LOG_NO_NUMBERS,
     LOG_LATENCY,  /* "average value of A microseconds to B microseconds", or "A(us) to B(us)" */
     LOG_SCSI,     /* operation code, path, H: D: P:, sense data */
+    LOG_SCSI_PAIR, /* the same on two lines: the command, then its status */
     LOG_REPEATED, /* "repeated N times" */
 };
 

@@ -26,6 +26,12 @@ const struct log_pattern log_patterns[] = {
     {"scsi-error", "failed H:0x", "to device \"", NULL, "to device \"", "\"", LOG_DEVICE, LOG_SCSI},
     /* log of 4.x: nmp_CompleteRetryForPath ... to NMP device "..." failed on physical path "..." H:0x0 D:0x2 P:0x0 */
     {"scsi-error", "failed on physical path", "H:0x", NULL, "NMP device \"", "\"", LOG_DEVICE, LOG_SCSI},
+    /* log of 4.0, published with single quotes */
+    {"scsi-error", "failed on physical path", "H:0x", NULL, "NMP device '", "'", LOG_DEVICE, LOG_SCSI},
+    /* KB 432963, 7.0 U3: "HPP: HppScsiThrottleLogForDevice:585: Cmd 0x2a (...) to dev "..." on path ... Failed:", then this line */
+    {"scsi-error", "Error status H:0x", "HppScsiThrottleLogForDevice", NULL, "to dev \"", "\"", LOG_DEVICE, LOG_SCSI_PAIR},
+    /* KB 390259: "NVMEIO:2644 command 0x... failed: ctlr 262, queue 3, psaCmd 0x..., status 0x371, opc 0x2" [text only] */
+    {"nvme-error", "psaCmd 0x", "NVMEIO", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* log of 6.5: lines that the NMP folded */
     {"scsi-error", "last error status from device", " times", NULL,
      "from device ", " ", LOG_DEVICE, LOG_REPEATED},
@@ -37,7 +43,10 @@ const struct log_pattern log_patterns[] = {
     /* vobd.log of 6.x */
     {"apd-start", "[esx.problem.storage.apd.start]", NULL, NULL,
      "identifier [", "]", LOG_DEVICE, LOG_NO_NUMBERS},
+    {"apd-timeout", "[esx.problem.storage.apd.timeout]", NULL, NULL, "identifier [", "]", LOG_DEVICE, LOG_NO_NUMBERS},
     {"apd-end", "[esx.clear.storage.apd.exit]", NULL, NULL, "identifier [", "]", LOG_DEVICE, LOG_NO_NUMBERS},
+    /* vobd.log of 8.0 "scsiPath vmhba2:C0:T19:L1 changed state from on"; earlier ones without "ver2"; KB 432676 */
+    {"path-dead", "[vob.scsi.scsipath.pathstate.dead", NULL, NULL, NULL, NULL, LOG_ADAPTER, LOG_NO_NUMBERS},
     /* event texts: "Lost access to volume UUID (NAME) due to connectivity issues" [text only] */
     {"lost-access", "Lost access to volume", NULL, NULL, "(", ")", LOG_VOLUME, LOG_NO_NUMBERS},
     {"restored-access", "restored access to volume", NULL, NULL, "(", ")", LOG_VOLUME, LOG_NO_NUMBERS},
@@ -67,6 +76,8 @@ const struct log_pattern log_patterns[] = {
     /* vobd.log of 6.x or 7.0; the up form by analogy [text only] */
     {"link-down", "[vob.net.vmnic.linkstate.down]", NULL, NULL, NULL, NULL, LOG_NIC, LOG_NO_NUMBERS},
     {"link-up", "[vob.net.vmnic.linkstate.up]", NULL, NULL, NULL, NULL, LOG_NIC, LOG_NO_NUMBERS},
+    /* KB 324499: "Taking down physical NIC vmnic5 because the link is flapping." */
+    {"link-flapping", "[esx.problem.net.vmnic.linkstate.flapping]", NULL, NULL, NULL, NULL, LOG_NIC, LOG_NO_NUMBERS},
     {"uplink-down", "[vob.net.pg.uplink.transition.down]", NULL, NULL, NULL, NULL, LOG_NIC, LOG_NO_NUMBERS},
     {"redundancy-lost", "[esx.problem.net.redundancy.lost]", NULL, NULL, NULL, NULL, LOG_NIC, LOG_NO_NUMBERS},
     /* justvirtualthings.com, X710: i40en_HandleMddEvent; the head of the line was not seen [text only] */
@@ -93,8 +104,9 @@ const struct log_pattern log_patterns[] = {
     {"firmware-dead", "FW went bad, stop waiting for queue flush", NULL, NULL,
      NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
     {"firmware-dead", "FW_STATUS_REG: 0x89021", NULL, NULL, NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
-    /* KB 373203: "MCA: CE Poll ... Memory Controller Read Error" [text only] */
+    /* KB 373203: "MCA: 202: CE Poll ... Memory Controller Read Error", with CE Intr alike [text only] */
     {"memory-error", "CE Poll", "Memory Controller", NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
+    {"memory-error", "CE Intr", "Memory Controller", NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     /* KB 367598: "Heap VMKAPI-char-metadata already at its maximum size" [text only] */
     {"heap-full", "already at its maximum size", "Heap ", NULL, "Heap ", " already", LOG_NAMED, LOG_NO_NUMBERS},
     /* KB 317585 [text only] */
@@ -152,10 +164,17 @@ static struct slice find_name(struct slice s, const char *prefix)
     return (struct slice){NULL, 0};
 }
 
+static struct slice find_nic(struct slice s)
+{
+    struct slice nic = find_name(s, "vmnic");
+
+    return nic.n ? nic : find_name(s, "vusb");
+}
+
 static bool device_id(struct slice s)
 {
     return slice_starts(s, "naa.") || slice_starts(s, "eui.") || slice_starts(s, "t10.") || slice_starts(s, "mpx.") ||
-           slice_starts(s, "vml.");
+           slice_starts(s, "vml.") || slice_starts(s, "sym.");
 }
 
 static void set_identifier(struct log_event *e, struct slice id)
@@ -240,13 +259,14 @@ static bool find_subject(const struct log_pattern *p, struct slice m, struct log
             e->subject = e->adapter;
         break;
     case LOG_NIC:
-        e->subject = e->nic = find_name(m, "vmnic");
+        (void)component(m, &e->driver);
+        e->subject = e->nic = find_nic(m);
         if (!e->subject.n)
             return false;
         break;
     case LOG_NIC_DRIVER:
         set_instance(e, m);
-        e->nic = find_name(m, "vmnic");
+        e->nic = find_nic(m);
         if (e->nic.n)
             e->subject = e->nic;
         break;
@@ -339,7 +359,8 @@ static void read_scsi(struct slice m, struct log_event *e)
         e->command = hex_after(slice_from(m, at), ") ");
     if (e->command.n > 4) /* one byte */
         e->command.n = 0;
-    if (between(m, "path \"", "\"", &path) && slice_starts(path, "vmhba"))
+    if ((between(m, "path \"", "\"", &path) || between(m, "path '", "'", &path) || between(m, "on path ", " ", &path)) &&
+        slice_starts(path, "vmhba"))
         e->adapter = slice_cut(path, 0, slice_find_char(path, 0, ':'));
 }
 
@@ -363,6 +384,7 @@ bool log_match(const struct log_pattern *p, struct slice m, struct log_event *e)
         read_latency(m, e);
         return true;
     case LOG_SCSI:
+    case LOG_SCSI_PAIR:
         read_scsi(m, e);
         return e->host_status.n > 0;
     case LOG_REPEATED:
