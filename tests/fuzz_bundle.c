@@ -33,11 +33,18 @@ static int keep(void *ctx, const char *path, struct slice body, bool cut, struct
     return s->given > 1000 ? VF_ELIMIT : 0;
 }
 
+static void tell_link(void *ctx, const char *path)
+{
+    (void)ctx;
+    fuzz_touchz(path);
+    FUZZ_CHECK(path[0] != '/' && !strstr(path, "/../") && strncmp(path, "../", 3) != 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct seen first = {0}, second = {0};
     struct archive_budget budget = {0}, again = {0};
-    struct archive_visit v = {&first, want, keep, MAX_FILE, MAX_FILE, &budget};
+    struct archive_visit v = {&first, want, keep, tell_link, MAX_FILE, MAX_FILE, &budget};
     struct archive_summary s, t;
     struct slice in = fuzz_slice(data, size), out;
     struct err e = {0};

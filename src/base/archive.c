@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 
+#define ZIP_END     22u /* bytes of the end record, without its comment */
 #define MAX_TOTAL   (8ull << 30)
 #define MAX_ENTRIES 200000u
 #define RATIO       200u
@@ -13,7 +14,7 @@
 #define BLOCK       (64u << 10)
 #define MAX_DEPTH   32u
 #define TAR_BLOCK   512
-#define ZIP_TAIL    (22u + 65535u) /* end of central directory with the longest comment */
+#define ZIP_TAIL    (ZIP_END + 65535u) /* end of central directory with the longest comment */
 
 static void free_reader(struct archive **r)
 {
@@ -86,7 +87,7 @@ static void check_end(const struct source *src, int64_t before, struct archive_s
     case ARCHIVE_FORMAT_ZIP:
         while (at >= 4 && memcmp(src->tail + at - 4, "PK\5\6", 4) != 0)
             at--;
-        if (at < 4)
+        if (at < 4 || src->ntail - (at - 4) < ZIP_END)
             damaged(s, "the archive ends without its directory; it is cut");
         break;
     default: /* nothing was read: an empty file, or no archive */
@@ -105,6 +106,16 @@ static const char *shown_name(struct archive_entry *entry)
     return archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry) && safe_name(path) ? path : NULL;
 }
 
+static void tell_link(struct archive_entry *entry, const struct archive_visit *v)
+{
+    const char *path = archive_entry_pathname(entry);
+
+    while (path && path[0] == '.' && path[1] == '/')
+        path += 2;
+    if (v->link && (archive_entry_filetype(entry) == AE_IFLNK || archive_entry_hardlink(entry)) && safe_name(path))
+        v->link(v->ctx, path);
+}
+
 /* Read one entry to its end, whatever it is: what is skipped is unpacked too. Returns 0, 1 when the walk is over, or what file() says. */
 static int visit_entry(const struct source *src, struct archive_entry *entry, const struct archive_visit *v, struct archive_summary *s,
                        struct err *e)
@@ -116,6 +127,8 @@ static int visit_entry(const struct source *src, struct archive_entry *entry, co
     la_ssize_t n = 0;
     bool over = false;
 
+    if (!path)
+        tell_link(entry, v);
     if (archive_entry_size_is_set(entry) && archive_entry_size(entry) < 0) {
         damaged(s, "an entry with a negative size");
         return 1;

@@ -27,6 +27,8 @@ struct archive_visit {
     enum archive_want (*want)(void *ctx, const char *path);
     /* The bytes of a wanted file, borrowed for the call; cut when they were longer than the maximum. Non-zero stops and is returned. */
     int (*file)(void *ctx, const char *path, struct slice body, bool cut, struct err *e);
+    /* Told of each link, which is not followed. May be NULL. */
+    void (*link)(void *ctx, const char *path);
     size_t max_file, max_inner;
     struct archive_budget *budget; /* lives as long as the walk */
 };

@@ -1,4 +1,6 @@
+#include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/fsx.h"
@@ -108,11 +110,20 @@ static int lint_file(void *ctx, const char *path, struct err *e)
     return 0;
 }
 
+/* Does a rule's file lie at or below what was named; either may be written from here or from the root. */
 static bool concerns(const struct run *r, const char *file)
 {
-    for (int i = 0; i < r->nfiles; i++)
-        if (strcmp(r->files[i], file) == 0 || slice_starts(slice_of(file), r->files[i]))
+    char real[PATH_MAX], named[PATH_MAX];
+
+    for (int i = 0; i < r->nfiles; i++) {
+        struct slice below;
+
+        if (!realpath(file, real) || !realpath(r->files[i], named))
+            continue;
+        below = slice_from(slice_of(real), strlen(named));
+        if (slice_starts(slice_of(real), named) && (below.n == 0 || below.p[0] == '/'))
             return true;
+    }
     return r->nfiles == 0;
 }
 

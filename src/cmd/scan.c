@@ -34,7 +34,8 @@ struct run {
     const char *path;
     struct js *hosts;
     size_t nhosts, incomplete, unread, with[3]; /* with: hosts by their most severe finding */
-    bool findings, unsure, failed;
+    size_t failed; /* targets of which nothing can be read */
+    bool findings, unsure;
 };
 
 static void style_of(const struct cli *c, struct report_style *s)
@@ -131,6 +132,7 @@ static int print_json(struct run *r)
     js_put(rules, "newest_review", js_text(r->rules.newest));
     js_put(totals, "hosts", js_int((int64_t)r->nhosts));
     js_put(totals, "incomplete", js_int((int64_t)r->incomplete));
+    js_put(totals, "targets_failed", js_int((int64_t)r->failed));
     js_put(totals, "exit_status", js_int(scan_status(r)));
     js_put(doc, "schema_version", js_int(REPORT_JSON_VERSION));
     js_put(doc, "vmkfit", js_textz(VMKFIT_VERSION));
@@ -178,7 +180,7 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         rc = env_hosts(env, targets[i], on_host, r, &e);
         if (rc < 0) {
             (void)cli_fail(c, "scan", &e);
-            r->failed = true;
+            r->failed++;
         }
     }
     rc = r->v->json ? print_json(r) : r->nhosts > 1 ? print_totals(r) : 0;

@@ -365,6 +365,8 @@ struct unpacking {
     const struct map *only; /* second walk: these names and no others */
     const char *full;       /* NULL, or why the walk was stopped */
     const char *deep;       /* an archive that lies too deep */
+    const char *link;       /* the first answer that is a link */
+    size_t links;
     bool inner;
 };
 
@@ -405,18 +407,28 @@ static bool add_broken(struct opening *op, const char *path, const char *why)
     return t != NULL;
 }
 
+static bool is_archive(const struct found *f)
+{
+    return !f->folder && f->path && archive_name(path_base(f->name));
+}
+
 static int open_folder(struct opening *op, struct err *e)
 {
     _cleanup_(free_arena) struct arena *a = arena_new(MAX_LISTING);
     struct listing l = {.a = a};
+    bool archives = false, others = false;
 
     if (fsx_walk_readable(op->path, list_file, list_skipped, &l, e) < 0)
         return e->code;
-    if (make_targets(op, &l, NULL, path_base(slice_of(op->path)).p, e) < 0)
+    for (size_t i = 0; i < l.n; i++) {
+        archives |= is_archive(&l.v[i]);
+        others |= !is_archive(&l.v[i]) && offline_wanted(l.v[i].name);
+    }
+    if ((others || !archives) && make_targets(op, &l, NULL, path_base(slice_of(op->path)).p, e) < 0)
         return e->code;
     for (size_t i = 0; i < l.n; i++) /* an archive that belongs to none of the hosts is perhaps one more */
-        if (l.v[i].host == NO_HOST && !l.v[i].folder && l.v[i].path && archive_name(path_base(l.v[i].name)))
-            (void)add_broken(op, l.v[i].path, "not opened: an archive beside the folders of hosts is a target of its own; name it");
+        if (l.v[i].host == NO_HOST && is_archive(&l.v[i]))
+            (void)add_broken(op, l.v[i].path, "not opened: an archive in a folder is a target of its own; name it");
     return 0;
 }
 
@@ -480,6 +492,14 @@ static int keep(void *ctx, const char *path, struct slice body, bool cut, struct
     return 0;
 }
 
+static void keep_link(void *ctx, const char *path)
+{
+    struct unpacking *u = ctx;
+
+    if (!u->only && offline_wanted(slice_of(path)) && u->links++ == 0)
+        u->link = arena_printf(u->op->a, "%s", path);
+}
+
 /* Files that a recording.json names and that were not kept for their own names: they are wanted after all. */
 static bool named_files(const struct listing *l, struct map *names, struct arena *a)
 {
@@ -509,7 +529,7 @@ static bool named_files(const struct listing *l, struct map *names, struct arena
 
 static int walk_archive(const char *path, struct slice bytes, struct unpacking *u, struct archive_summary *sum, struct err *e)
 {
-    struct archive_visit visit = {.ctx = u, .want = want, .file = keep, .max_file = MAX_LOG, .max_inner = MAX_INNER, .budget = u->budget};
+    struct archive_visit visit = {.ctx = u, .want = want, .file = keep, .link = keep_link, .max_file = MAX_LOG, .max_inner = MAX_INNER, .budget = u->budget};
 
     return bytes.p ? archive_walk_bytes(bytes, path, &visit, sum, e) : archive_walk(path, &visit, sum, e);
 }
@@ -617,6 +637,9 @@ static enum nothing open_archive(const char *path, struct slice bytes, bool inne
             op->v[i].path = op->path;
         for (size_t i = own_first; cut && i < op->n; i++) /* any of them may have had more */
             problem(op, &op->v[i], "", cut);
+        if (u.links && op->n > own_first)
+            problem(op, &op->v[own_first], u.link,
+                    u.links == 1 ? "a link; these are not followed" : arena_printf(op->a, "and %zu more: links; these are not followed", u.links - 1));
     } else if (op->n > before) { /* a zip of bundles has no files of its own */
         if (cut && !inner)
             cut_outside(op, path, cut);
