@@ -63,7 +63,8 @@ static void a_disputed_cell_leaves_the_release_unknown(void **state)
     assert_int_equal(w->f->release.major, 0);
 }
 
-#define QUIET "esxi|staged-profile=-\n"
+#define QUIET "esxi|staged-profile=-|build=4564106\n" \
+    "bootbank /bootbank|state=0|updated=2|build=6.5.0-0.0.4564106\nbootbank /altbootbank|state=0|updated=1|build=6.0.0-2.34.3620759\n"
 
 static void every_kind_of_pending_change_is_seen(void **state)
 {
@@ -84,7 +85,12 @@ static void every_kind_of_pending_change_is_seen(void **state)
         {QUIET "vib a|version=1-1\nstaged-vib b|version=1-1\n", 'y'},
         {QUIET "bootbank /altbootbank|state=1|updated=4\n", 'y'},
         {QUIET "bootbank /bootbank|state=3|updated=3\nbootbank /altbootbank|state=3|updated=2\n", '?'},
-        {QUIET "bootbank /altbootbank|state=0|updated=4\n", '?'},
+        {"esxi|staged-profile=-|build=4564106\nbootbank /altbootbank|state=0|updated=4|build=6.5.0-0.0.4564106\n", '?'},
+        {"esxi|staged-profile=-|build=4564106\n", '?'}, /* no bank was read */
+        {QUIET "bootbank /altbootbank|updated=?\n", '?'},
+        {QUIET "bootbank /bootbank|build=?\n", '?'},
+        {QUIET "bootbank /bootbank|state=?\n", '?'},
+        {QUIET "esxi|build=?\n", '?'},
         {QUIET "esxi|build=4564106\nbootbank /bootbank|state=0|build=6.5.0-0.0.4564106\nbootbank /altbootbank|state=3\n", 'n'},
         {QUIET "esxi|build=4564106\nbootbank /bootbank|state=0|build=7.0.3-0.0.19193900\nbootbank /altbootbank|state=3\n", '?'},
         {QUIET "bootbank /bootbank|state=0|updated=3\nbootbank /altbootbank|state=0|updated=2\n", 'n'},

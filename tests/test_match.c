@@ -68,16 +68,20 @@ static void evidence_confirms_weakens_or_stays_open(void **state)
         enum evidence evidence;
         enum severity severity;       /* of a warning */
         enum tri required;            /* result where the rule demands evidence */
+        const char *minutes;          /* that the log covers; 60 */
     } t[] = {
-        {"log l1|kind=scsi-error|adapter=x\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE},
-        {"log l1|kind=task-abort|adapter=x|worst=25000\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE},
-        {"log l1|kind=task-abort|adapter=x|worst=15000\n", EVIDENCE_NOT_SEEN, SEV_NOTE, TRI_FALSE},
-        {"log l1|kind=scsi-error|adapter=y\n", EVIDENCE_NOT_SEEN, SEV_NOTE, TRI_FALSE},
-        {"", EVIDENCE_NOT_SEEN, SEV_NOTE, TRI_FALSE},
-        {"log l1|kind=task-abort|adapter=x|worst=?\n", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN},
-        {"!log unknown\n", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN},
-        {"!log partial\nlog l1|kind=unmap|adapter=x\n", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN},
-        {"!log partial\nlog l1|kind=scsi-error|adapter=x\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE},
+        {"log l1|kind=scsi-error|adapter=x\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE, NULL},
+        {"log l1|kind=task-abort|adapter=x|worst=25000\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE, NULL},
+        {"log l1|kind=task-abort|adapter=x|worst=15000\n", EVIDENCE_NOT_SEEN, SEV_NOTE, TRI_FALSE, NULL},
+        {"log l1|kind=scsi-error|adapter=y\n", EVIDENCE_NOT_SEEN, SEV_NOTE, TRI_FALSE, NULL},
+        {"", EVIDENCE_NOT_SEEN, SEV_NOTE, TRI_FALSE, NULL},
+        {"", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN, "59"}, /* an excerpt proves nothing by what is not in it */
+        {"", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN, "?"},
+        {"log l1|kind=scsi-error|adapter=x\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE, "0"},
+        {"log l1|kind=task-abort|adapter=x|worst=?\n", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN, NULL},
+        {"!log unknown\n", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN, NULL},
+        {"!log partial\nlog l1|kind=unmap|adapter=x\n", EVIDENCE_UNKNOWN, SEV_WARNING, TRI_UNKNOWN, NULL},
+        {"!log partial\nlog l1|kind=scsi-error|adapter=x\n", EVIDENCE_SEEN, SEV_WARNING, TRI_TRUE, NULL},
     };
     struct world *w = *state;
 
@@ -86,7 +90,7 @@ static void evidence_confirms_weakens_or_stays_open(void **state)
         struct findings fs;
 
         world_rules(w, RULES(RULE("plain", "adapter", "", EVIDENCE("")) RULE("demands", "adapter", "", EVIDENCE(" required='yes'"))));
-        fs = findings_on(w, arena_printf(w->a, "%sadapter x|driver=a\nadapter y|driver=b\n", t[i].log));
+        fs = findings_on(w, arena_printf(w->a, "host|log-minutes=%s\n%sadapter x|driver=a\nadapter y|driver=b\n", t[i].minutes ? t[i].minutes : "60", t[i].log));
         f = world_finding(&fs, "plain", "x");
         assert_non_null(f);
         if (f->result != TRI_TRUE || f->evidence != t[i].evidence || f->severity != t[i].severity)
@@ -106,7 +110,7 @@ static void severity_drops_one_step_only(void **state)
 
     world_rules(w, RULES(GRADED("grave", "critical", "stable", "<bad driver='a'/><evidence><log kind='mdd'/></evidence>")
                          GRADED("light", "note", "stable", "<bad driver='a'/><evidence><log kind='mdd'/></evidence>")));
-    fs = findings_on(w, "adapter x|driver=a\n");
+    fs = findings_on(w, "host|log-minutes=60\nadapter x|driver=a\n");
     assert_int_equal(world_finding(&fs, "grave", "x")->severity, SEV_WARNING);
     assert_int_equal(world_finding(&fs, "light", "x")->severity, SEV_NOTE);
 }

@@ -179,7 +179,7 @@ static void a_broken_probe_is_refused_by_file_line_and_word(void **state)
         {PROBE("id='a' table='adaptr'", "<why>w</why>" ASK COLUMN), "did you mean \"adapter\""},
         {PROBE("table='adapter'", "<why>w</why>" ASK COLUMN), "id"},
         {PROBE("id='a' table='adapter' list='yes'", "<why>w</why>" ASK COLUMN), "did you mean \"lists\""},
-        {PROBE("id='a' table='adapter' lists='all'", "<why>w</why>" ASK COLUMN), "yes, part or no"},
+        {PROBE("id='a' table='adapter' lists='all'", "<why>w</why>" ASK COLUMN), "yes, part, more or no"},
         {PROBE("id='a' table='adapter'", ASK COLUMN), "why"},
         {ADAPTER(COLUMN), "ask"},
         {ADAPTER(ASK), "column"},

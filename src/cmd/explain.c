@@ -86,7 +86,18 @@ static void print_point(const struct run *r, const char *text, struct buf *out)
     opts_wrap(out, buf_z(&safe), 4, 4, r->c->width > 100 ? 100 : r->c->width);
 }
 
-static void explain_row(struct run *r, const struct match_ctx *m, const struct row *row, struct buf *out)
+/* What other rules say about it: only a whole run tells. */
+static void add_guards(const struct findings *all, struct finding *x)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].rule == x->rule && all->v[i].row == x->row) {
+            x->withheld_by = all->v[i].withheld_by;
+            x->superseded_by = all->v[i].superseded_by;
+            x->guard_unknown = all->v[i].guard_unknown;
+        }
+}
+
+static void explain_row(struct run *r, const struct match_ctx *m, const struct findings *all, const struct row *row, struct buf *out)
 {
     static const char *const seen[] = {"asks for none", "seen: the finding is confirmed", "looked for and not seen: one step less severe",
                                        "not collected"};
@@ -95,6 +106,7 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct r
     enum tri when;
 
     match_rule(m, r->rule, row, &x, &when);
+    add_guards(all, &x);
     buf_add_safe(&safe, row->key.n ? row->key : m->facts->schema->tables[row->table].name);
     buf_printf(out, "%s%s%s: %s", cli_style(r->c, STYLE_BOLD), buf_z(&safe), cli_style(r->c, STYLE_NONE), verdict(&x, when));
     if (x.result == TRI_TRUE)
@@ -103,6 +115,8 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct r
         buf_addz(out, ": ");
         buf_add_safe(out, slice_of(x.why));
     }
+    if (x.result == TRI_TRUE && (x.withheld_by || x.superseded_by))
+        buf_printf(out, ", %s by " SLICE_FMT, x.withheld_by ? "withheld" : "replaced", SLICE_ARG((x.withheld_by ? x.withheld_by : x.superseded_by)->id));
     buf_addc(out, '\n');
     print_trace(r, m->facts, " conditions", x.trace, x.ntrace, out);
     if (r->rule->nevidence && x.result != TRI_FALSE) {
@@ -134,9 +148,11 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
     unsigned t = r->rule->subject;
     const struct table *table = &h->facts->schema->tables[t];
+    struct findings all;
     const char *why;
 
-    (void)e;
+    if (match_run(&m, &all, e) < 0)
+        return e->code;
     if (h->incomplete)
         cli_warn(r->c, "%s: %s", h->target->label, h->incomplete);
     if (h->count > 1) {
@@ -151,7 +167,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
         const struct row *row = facts_at(h->facts, t, i);
 
         if (!r->subject || slice_eqz(row->key, r->subject))
-            explain_row(r, &m, row, &b);
+            explain_row(r, &m, &all, row, &b);
     }
     if (facts_table(h->facts, t, &why) != TS_COMPLETE) {
         buf_printf(&b, "The table " SLICE_FMT " is not complete: ", SLICE_ARG(table->name));

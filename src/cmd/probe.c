@@ -32,7 +32,7 @@ static int list(struct cli *c, const struct env *env)
 {
     static const struct text_column heads[] = {
         {"id", false, TEXT_KEEP}, {"table", false, TEXT_KEEP}, {"lists", false, TEXT_KEEP}, {"ways", false, TEXT_WRAP}};
-    static const char *const lists[] = {[LISTS_NO] = "no", [LISTS_PART] = "part", [LISTS_YES] = "yes"};
+    static const char *const lists[] = {[LISTS_NO] = "no", [LISTS_MORE] = "more", [LISTS_PART] = "part", [LISTS_YES] = "yes"};
     _cleanup_(free_table) struct text_table *t = text_table_new(heads, sizeof heads / sizeof *heads);
     _cleanup_(buf_done) struct buf out = BUF_INIT(MAX_TEXT);
 

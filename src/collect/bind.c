@@ -546,6 +546,10 @@ size_t bind_records(const struct probe *p, const struct way *w, const struct dec
             lost++;
         else if (whole)
             (void)map_put(&seen, f->arena, key, 1);
+        if (f->compare)
+            r->compared = source;
+        else
+            r->listed |= p->lists != LISTS_NO;
         for (unsigned k = 0; k < p->nbinds; k++)
             facts_put(f, r, p->binds[k].column, cells[p->binds[k].column]);
         ++*rows;

@@ -74,7 +74,8 @@ static bool told_before(const struct run *r, struct slice where, int state)
 /* XML and JSON say in words that there is nothing; a log that holds nothing was not kept. */
 static bool may_be_empty(const struct way *w, struct slice where)
 {
-    return !slice_ends(where, ".xml") && !slice_ends(where, ".json") && w->decoder->run != decode_vmklog;
+    return !slice_ends(where, ".xml") && !slice_ends(where, ".json") && w->decoder->run != decode_vmklog &&
+           w->decoder->run != decode_logspan;
 }
 
 /* Decode one body and bind it. Returns the state reached. */
@@ -96,8 +97,8 @@ static enum decode_state take_answer(struct run *r, struct slice body, const str
         d.state = DECODE_PARTIAL;
         d.why = arena_printf(r->f->arena, "the command ended with exit status %d", reply->exit_code);
     }
-    if (r->f->compare && d.state != DECODE_COMPLETE)
-        return d.state; /* a worse copy says nothing against the whole one */
+    if (reply->cut && reply->note && d.state == DECODE_PARTIAL) /* how it was cut says more than what the decoder saw of it */
+        d.why = reply->note;
     again = told_before(r, reply->where, state_of(d.state));
     source = add_source(r, reply->where, d.form, d.why, d.line, state_of(d.state));
     if (d.state >= DECODE_PARTIAL)
@@ -130,16 +131,33 @@ static bool stays(const struct run *r)
     return !slice_eqz(r->probe->id, "uptime");
 }
 
+/* A row of the first complete answer that the other one, complete too, does not have. */
+static void look_for_lacking(struct run *r, const struct reply *reply, uint32_t source)
+{
+    for (size_t i = 0; i < facts_count(r->f, r->probe->table) && !r->further; i++) {
+        const struct row *row = facts_at(r->f, r->probe->table, i);
+
+        if (row->listed && row->compared != source)
+            r->further = arena_printf(r->f->arena, "\"" SLICE_FMT "\" [" SLICE_FMT "] does not list " SLICE_FMT ", which another complete answer names",
+                                      SLICE_ARG(r->asked), SLICE_ARG(reply->where), SLICE_ARG(row->key));
+    }
+}
+
 /* A further answer to what was answered completely: it adds what is unknown, contradicts, or names rows that the first did not list. */
 static void compare_answer(struct run *r, const struct reply *reply)
 {
     struct run other = *r;
     struct facts_compare compare = {.identity_only = r->other_way};
+    enum decode_state state;
+    uint32_t source;
 
     other.why = NULL;
     r->f->compare = &compare;
-    (void)take_answer(&other, reply->body, reply);
+    source = (uint32_t)r->f->nsources;
+    state = take_answer(&other, reply->body, reply);
     r->f->compare = NULL;
+    if (state == DECODE_COMPLETE && !r->other_way && r->probe->lists == LISTS_YES)
+        look_for_lacking(r, reply, source);
     if (compare.further.n && !r->further)
         r->further = arena_printf(r->f->arena, "\"" SLICE_FMT "\" [" SLICE_FMT "] names " SLICE_FMT ", which another complete answer does not list",
                                   SLICE_ARG(r->asked), SLICE_ARG(reply->where), SLICE_ARG(compare.further));
@@ -377,6 +395,35 @@ static int run_probe(struct channel *c, const struct probe *p, bool second, stru
     return rc;
 }
 
+/* "vmkchdev -l" names 0000:09:00.0, which the complete list lacks */
+static const char *unlisted(struct facts *f, const struct row *r)
+{
+    const struct source *s = &f->sources[r->cells[f->schema->tables[r->table].keys[0]].source];
+
+    return arena_printf(f->arena, "\"" SLICE_FMT "\" names " SLICE_FMT ", which the list lacks", SLICE_ARG(s->ask), SLICE_ARG(r->key));
+}
+
+/* Other answers name an adapter that the complete list lacks (paths, iSCSI, NVMe): it is not complete. */
+static void distrust_adapters(struct facts *f)
+{
+    unsigned adapters = facts_table_index(f, "adapter");
+
+    for (unsigned t = 0; t < f->schema->ntables; t++)
+        for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++) {
+            const struct column *col = &f->schema->tables[t].columns[c];
+
+            if (col->type != VT_REF || col->table != (int)adapters || col->derived || t == facts_table_index(f, "log"))
+                continue;
+            for (size_t i = 0; i < facts_count(f, t) && facts_complete(f, "adapter", NULL); i++) {
+                const struct value *v = &facts_at(f, t, i)->cells[c];
+
+                if (v->state == VS_KNOWN && !facts_find(f, adapters, v->s))
+                    facts_set_table(f, adapters, TS_PARTIAL, arena_printf(f->arena, "\"" SLICE_FMT "\" names " SLICE_FMT ", which the list lacks",
+                                                                         SLICE_ARG(f->sources[v->source].ask), SLICE_ARG(v->s)));
+            }
+        }
+}
+
 /* Tables from the outcomes of the probes that list them. */
 static void settle_tables(const struct probes *p, const struct outcome *o, struct facts *f)
 {
@@ -386,7 +433,7 @@ static void settle_tables(const struct probes *p, const struct outcome *o, struc
         unsigned nparts = 0, done = 0;
 
         for (size_t i = 0; i < p->n; i++) {
-            if (p->v[i]->table != t || p->v[i]->lists == LISTS_NO)
+            if (p->v[i]->table != t || p->v[i]->lists == LISTS_NO || p->v[i]->lists == LISTS_MORE)
                 continue;
             if (p->v[i]->lists == LISTS_PART) {
                 nparts++;
@@ -402,6 +449,11 @@ static void settle_tables(const struct probes *p, const struct outcome *o, struc
             whole = done == nparts ? TS_COMPLETE : TS_PARTIAL;
         if (whole == TS_UNKNOWN && facts_count(f, t))
             whole = TS_PARTIAL; /* rows from probes that do not list the table */
+        for (size_t i = 0; i < facts_count(f, t) && whole == TS_COMPLETE; i++)
+            if (!facts_at(f, t, i)->listed && !f->schema->tables[t].single) {
+                why = unlisted(f, facts_at(f, t, i));
+                whole = TS_PARTIAL;
+            }
         facts_set_table(f, t, whole, whole == TS_COMPLETE ? NULL : why);
     }
 }
@@ -454,6 +506,7 @@ int collect_run(struct channel *c, const struct probes *p, struct facts *f, stru
             if (pass == 2 || (p->v[i]->table == facts_table_index(f, "esxi")) == (pass == 0))
                 rc = run_probe(c, p->v[i], pass == 2, f, &o[i], e);
     settle_tables(p, o, f);
+    distrust_adapters(f);
     explain_gaps(p, o, f);
     if (rc >= 0 && arena_full(f->arena))
         rc = err_set(e, VF_ELIMIT, "the host's answers are larger than what one host may hold; the rest was left out");
@@ -549,7 +602,7 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
     struct outcome *o = arena_array(f->arena, p->n + 1, sizeof *o);
     struct reply reply = {.status = REPLY_OK, .exit_code = -1, .where = slice_of(name)};
     struct slice bare;
-    bool esxcli;
+    bool esxcli, partial = false;
 
     *matched = 0;
     *state = DECODE_UNUSABLE;
@@ -559,6 +612,7 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
     for (size_t i = 0; i < p->n; i++) {
         struct run r = {.probe = p->v[i], .f = f};
         bool by_id = slice_eq(p->v[i]->id, command);
+        enum decode_state best = DECODE_UNUSABLE;
 
         for (unsigned k = 0; k < p->v[i]->nways; k++) {
             r.way = &p->v[i]->ways[k];
@@ -568,12 +622,16 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
             r.best = take_answer(&r, body, &reply);
             r.answered = true;
             note_outcome(&o[i], &r, r.best == DECODE_COMPLETE && !r.each.n);
-            *state = r.best > *state ? r.best : *state;
+            best = r.best > best ? r.best : best;
             ++*matched;
             if (!by_id || r.best >= DECODE_REFUSED)
                 break; /* by id: the first way that makes something of it, even if not all: another form is not tried on what is cut */
         }
+        *state = best > *state ? best : *state;
+        partial |= best == DECODE_PARTIAL;
     }
+    if (partial && *state == DECODE_COMPLETE) /* one of several probes that read it did not get all */
+        *state = DECODE_PARTIAL;
     settle_tables(p, o, f);
     return *matched ? 0 : collect_asked(p, command, e);
 }

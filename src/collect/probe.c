@@ -202,9 +202,9 @@ static int open_probe(struct loading *l, struct err *e)
     if (t < 0)
         return fail(l, e, "unknown table", table, schema_near_table(l->schema, table));
     p->table = (unsigned)t;
-    if (lists.n && !slice_eqz(lists, "yes") && !slice_eqz(lists, "part") && !slice_eqz(lists, "no"))
-        return fail(l, e, "lists is yes, part or no, not", lists, nothing);
-    p->lists = slice_eqz(lists, "yes") ? LISTS_YES : slice_eqz(lists, "part") ? LISTS_PART : LISTS_NO;
+    if (lists.n && !slice_eqz(lists, "yes") && !slice_eqz(lists, "part") && !slice_eqz(lists, "more") && !slice_eqz(lists, "no"))
+        return fail(l, e, "lists is yes, part, more or no, not", lists, nothing);
+    p->lists = slice_eqz(lists, "yes") ? LISTS_YES : slice_eqz(lists, "part") ? LISTS_PART : slice_eqz(lists, "more") ? LISTS_MORE : LISTS_NO;
     l->probes->v = v;
     l->probes->v[l->probes->n++] = p;
     l->probe = p;

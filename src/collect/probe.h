@@ -52,7 +52,7 @@ struct way {
     bool never;               /* decoded when given, never asked: the result of a change */
 };
 
-enum lists { LISTS_NO, LISTS_PART, LISTS_YES };
+enum lists { LISTS_NO, LISTS_MORE, LISTS_PART, LISTS_YES };
 
 #define PROBE_MAX_WAYS  12u
 #define PROBE_MAX_BINDS 64u

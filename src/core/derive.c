@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/buf.h"
 
@@ -299,8 +300,20 @@ static const struct value *bank_pending(struct facts *f, const char **open)
     *open = NULL;
     if (state->state == VS_KNOWN && state->i == 1)
         return state;
-    if ((now != NULL) != (other != NULL))
-        *open = "only one of the two boot banks was read";
+    if (!now || !other)
+        *open = arena_printf(f->arena, NO_ANSWER_TO "\"%s\"", now ? "/altbootbank/boot.cfg" : "/bootbank/boot.cfg");
+    for (unsigned i = 0; i < 2 && now && other; i++) {
+        static const char *const columns[] = {"state", "updated", "build"};
+
+        for (unsigned k = 0; k < 3; k++) {
+            const struct value *v = facts_cell(f, i ? other : now, columns[k]);
+
+            if (v->state != VS_KNOWN)
+                *open = arena_printf(f->arena, "%s of " SLICE_FMT ": %s", columns[k], SLICE_ARG((i ? other : now)->key), v->why ? v->why : "none");
+        }
+    }
+    if (running->state != VS_KNOWN)
+        *open = arena_printf(f->arena, "the running build: %s", running->why ? running->why : "not read");
     if (mine->state == VS_KNOWN && mine->i != 0)
         *open = arena_printf(f->arena, "the running boot bank is marked with bootstate %lld", (long long)mine->i);
     if (build->state == VS_KNOWN && running->state == VS_KNOWN &&
@@ -338,6 +351,41 @@ static struct value reboot_pending(struct facts *f)
     return open ? derive_unknown(f, "staged image or a module", open) : banks ? value_unknown(banks) : value_bool(false);
 }
 
+/* "2017-02-25T17:34:15...", or "08-16T20:09:17" of 4.x, which prints no year; -1 for another form. */
+static int64_t minute_of(struct slice time)
+{
+    struct slice rest = time, word;
+    uint64_t v[6];
+    struct tm tm = {.tm_year = 100};
+    unsigned n = 0, at;
+
+    while (n < 5 && slice_next_word(&rest, "-T:", &word))
+        if (num_parse_u64(slice_cut(word, 0, 4), &v[n]) < 0 || v[n++] > 9999)
+            return -1;
+    at = time.n > 4 && time.p[4] == '-' ? 1 : 0;
+    if (n < 4 + at)
+        return -1;
+    if (at)
+        tm.tm_year = (int)v[0] - 1900;
+    tm.tm_mon = (int)v[at] - 1;
+    tm.tm_mday = (int)v[at + 1];
+    tm.tm_hour = (int)v[at + 2];
+    tm.tm_min = (int)v[at + 3];
+    return (int64_t)timegm(&tm) / 60;
+}
+
+static struct value log_minutes(struct facts *f, const struct row *host)
+{
+    const struct value *first = facts_cell(f, host, "log-first"), *last = facts_cell(f, host, "log-last");
+    int64_t from, to;
+
+    if (first->state != VS_KNOWN || last->state != VS_KNOWN)
+        return derive_unknown(f, "log", first);
+    from = minute_of(first->s);
+    to = minute_of(last->s);
+    return from < 0 || to < from ? value_unknown("a time in the log is of another form") : derive_from(value_int(to - from), first);
+}
+
 void derive_host(struct facts *f, const struct derive_env *env)
 {
     const struct row *h = facts_single(f, "host"), *r, *device;
@@ -347,6 +395,7 @@ void derive_host(struct facts *f, const struct derive_env *env)
     bool vsan = false;
 
     (void)env;
+    derive_set(f, h, "log-minutes", log_minutes(f, h));
     derive_set(f, h, "uptime-days", uptime->state == VS_KNOWN ? derive_from(value_int(uptime->i / 86400), uptime) : derive_unknown(f, "uptime", uptime));
     derive_set(f, h, "boot-device", boot_device(f));
     device = facts_ref(f, h, "boot-device");
@@ -416,9 +465,35 @@ static void derive_settings(struct facts *f)
     }
 }
 
+/* Each adapter has a driver: one that is printed without was not printed whole. A NIC may be without one. */
+static void distrust_no_driver(struct facts *f)
+{
+    const struct row *r;
+
+    for (size_t i = 0; (r = derive_row(f, "adapter", i)); i++)
+        if (facts_cell(f, r, "driver")->state == VS_ABSENT)
+            derive_set(f, r, "driver", value_unknown("printed as none, and each has one"));
+}
+
+/* A path's runtime name begins with its adapter. */
+static void distrust_paths(struct facts *f)
+{
+    const struct row *p;
+
+    for (size_t i = 0; (p = derive_row(f, "path", i)); i++) {
+        const struct value *name = facts_cell(f, p, "runtime-name"), *adapter = facts_cell(f, p, "adapter");
+
+        if (name->state == VS_KNOWN && adapter->state == VS_KNOWN && !slice_eq(slice_cut(name->s, 0, slice_find_char(name->s, 0, ':')), adapter->s))
+            derive_set(f, p, "adapter", value_unknown(arena_printf(f->arena, "its runtime name is " SLICE_FMT ", its adapter " SLICE_FMT,
+                                                                   SLICE_ARG(name->s), SLICE_ARG(adapter->s))));
+    }
+}
+
 void derive_all(struct facts *f, const struct derive_env *env)
 {
     facts_sort(f);
+    distrust_no_driver(f);
+    distrust_paths(f);
     derive_release(f, env);
     derive_settings(f);
     derive_modules(f);

@@ -1,4 +1,5 @@
 #include "core/derive.h"
+#include "core/nextboot.h"
 
 /*
  * Which module may claim a function, and which one would, by the host's own map files. Native maps are consulted first, the vmklinux ones for
@@ -114,6 +115,7 @@ static struct value fallback(struct facts *f, const struct row *r, const struct 
     const struct value *c = facts_cell(f, r, "candidates");
     unsigned modules = facts_table_index(f, "module");
     const char *why;
+    bool lost;
 
     if (c->state == VS_ABSENT)
         return value_absent();
@@ -131,8 +133,13 @@ static struct value fallback(struct facts *f, const struct row *r, const struct 
             return value_unknown(arena_printf(f->arena, "module list: %s", why));
         if (m && enabled->state != VS_KNOWN)
             return derive_unknown(f, "enabled state of a candidate", enabled);
-        if (m && enabled->i)
+        if (!m || !enabled->i)
+            continue;
+        why = nextboot_lacks(f, m, &lost);
+        if (!why)
             return value_slice(m->key);
+        if (!lost)
+            return value_unknown(why);
     }
     if (facts_table(f, facts_table_index(f, "driver-map"), &why) != TS_COMPLETE)
         return value_unknown(arena_printf(f->arena, "driver map files: %s", why));
@@ -181,6 +188,7 @@ static void claim(struct facts *f, const struct row *r)
                                    : driver.state == VS_ABSENT ? value_absent() : derive_unknown(f, "module", &driver));
     candidates(f, r);
     derive_set(f, r, "fallback", fallback(f, r, &driver));
+    derive_set(f, r, "raid", nextboot_raid(f, r, &driver));
 }
 
 static void identify(struct facts *f, const struct row *r, const struct derive_env *env)

@@ -1,6 +1,7 @@
 #include "core/example.h"
 
 #include "base/buf.h"
+#include "core/derive.h"
 
 struct building {
     const struct ruleset *rs;
@@ -320,6 +321,15 @@ static const char *decided(const struct building *b, const struct finding *f, st
     return "nothing";
 }
 
+/* What an example does not have in the log is not in a long one. */
+static void set_log_span(struct building *b)
+{
+    const struct row *host = facts_single(b->f, "host");
+
+    if (facts_cell(b->f, host, "log-minutes")->state == VS_UNKNOWN)
+        derive_set(b->f, host, "log-minutes", value_int(7 * 24 * 60));
+}
+
 int example_run(const struct ruleset *rs, const struct rule *r, const struct example *x, struct arena *a, struct example_result *out,
                 struct err *e)
 {
@@ -336,6 +346,7 @@ int example_run(const struct ruleset *rs, const struct rule *r, const struct exa
     if (x->upgrade_to.n && release_parse(x->upgrade_to, &m.upgrade_to, e) < 0)
         return err_ctx(e, "%s:%u", r->file, x->line);
     set_tables(&b);
+    set_log_span(&b);
     match_rule(&m, r, subject, &f, &when);
     out->got = f.result;
     out->passed = f.result == (x->kind == EXAMPLE_MATCHES ? TRI_TRUE : x->kind == EXAMPLE_IGNORES ? TRI_FALSE : TRI_UNKNOWN);

@@ -246,12 +246,16 @@ static bool same_name(struct slice a, struct slice b)
 /* "ask" (file) says 1, "other" (file) 0 */
 static void dispute(struct facts *f, const struct column *c, struct value *cell, const struct value *v)
 {
-    const struct source *a = &f->sources[cell->source], *b = &f->sources[v->source];
+    const struct value *said[2] = {cell, v};
+    const char *says[2];
 
-    *cell = value_unknown(arena_printf(f->arena, "two answers contradict each other: " SLICE_FMT ": \"" SLICE_FMT "\" (" SLICE_FMT ") says " SLICE_FMT ", \"" SLICE_FMT "\" (" SLICE_FMT
-                             ") says " SLICE_FMT, SLICE_ARG(c->name), SLICE_ARG(a->ask), SLICE_ARG(a->where),
-                             SLICE_ARG(value_text(c, cell, f->arena)), SLICE_ARG(b->ask), SLICE_ARG(b->where),
-                             SLICE_ARG(value_text(c, v, f->arena))));
+    for (unsigned i = 0; i < 2; i++) {
+        const struct source *s = &f->sources[said[i]->source];
+        struct slice text = said[i]->state == VS_ABSENT ? SLICE_LIT("none") : value_text(c, said[i], f->arena);
+
+        says[i] = arena_printf(f->arena, "\"" SLICE_FMT "\" (" SLICE_FMT ") says " SLICE_FMT, SLICE_ARG(s->ask), SLICE_ARG(s->where), SLICE_ARG(text));
+    }
+    *cell = value_unknown(arena_printf(f->arena, "two answers contradict each other: " SLICE_FMT ": %s, %s", SLICE_ARG(c->name), says[0], says[1]));
     cell->conflict = true;
 }
 
@@ -261,9 +265,11 @@ static void compare_put(struct facts *f, const struct column *c, struct value *c
 
     if (cell->state == VS_UNKNOWN && !cell->why && !cell->conflict)
         *cell = *v; /* nobody told it */
-    if (v->state != VS_KNOWN || cell->state != VS_KNOWN || cell->source == v->source || c->merge != MERGE_FIRST)
+    if (v->state == VS_UNKNOWN || cell->state == VS_UNKNOWN || cell->source == v->source || c->merge != MERGE_FIRST)
         return;
-    if ((f->compare->identity_only && !identifies(c)) || value_equal(c, cell, v) || (text && same_name(cell->s, v->s)))
+    if ((f->compare->identity_only && !identifies(c)) || value_equal(c, cell, v))
+        return;
+    if (text && cell->state == v->state && same_name(cell->s, v->s))
         return;
     dispute(f, c, cell, v);
 }

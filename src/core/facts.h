@@ -42,6 +42,8 @@ struct row {
     unsigned table, index;
     struct slice key; /* key columns' texts, parted by '/' when there are several; empty in single-row tables */
     struct value *cells;
+    bool listed;       /* an answer that lists the table names it, or its table takes rows of its own beside a list */
+    uint32_t compared; /* source of the last further answer that names it too */
 };
 
 enum table_state { TS_UNKNOWN, TS_PARTIAL, TS_COMPLETE };

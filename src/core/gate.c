@@ -144,8 +144,14 @@ static bool takes_back(const struct match_ctx *m, const struct action *a, struct
  * From 7.0 on (and where the release is not known) the inverse of enabling a driver is a command that costs the host its disks: it is not put
  * before anybody's eyes.
  */
-static bool shows_undo(const struct match_ctx *m, const struct action *a)
+static bool shows_undo(const struct match_ctx *m, const struct action *a, struct slice module)
 {
+    if (strcmp(a->name, "module-enable") == 0) {
+        const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "module"), module);
+
+        if (facts_cell(m->facts, r, "enabled")->state != VS_KNOWN) /* how it was before nobody knows */
+            return false;
+    }
     return a->undo && !(strcmp(a->name, "module-enable") == 0 && (m->facts->release.major == 0 || m->facts->release.major >= 7));
 }
 
@@ -166,7 +172,7 @@ static void add_command(const struct match_ctx *m, const struct action *a, const
     action_command(a, values, &b);
     out->commands[out->ncommands] = arena_dup(m->arena, buf_slice(&b)).p;
     out->undo[out->ncommands] = NULL;
-    if (shows_undo(m, a)) {
+    if (shows_undo(m, a, values[0])) {
         buf_reset(&b);
         inverse.command = a->undo;
         action_command(&inverse, values, &b);
@@ -180,11 +186,14 @@ static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_chec
 {
     const struct value *pending = facts_cell(m->facts, facts_single(m->facts, "host"), "reboot-pending");
     const struct row *l;
+    const char *why;
 
     if (pending->state != VS_KNOWN)
         gate_block(c, GATE_UNKNOWN, "whether a change already waits for the next boot is not known: %s", pending->why ? pending->why : "not asked");
     else if (pending->i && !back)
         gate_block(c, GATE_REFUSED, "a change already waits for the next boot: reboot first, or take it back");
+    if (!facts_complete(m->facts, "log", &why) && !back)
+        gate_block(c, GATE_UNKNOWN, "whether the log reports a missing boot bank is not known: %s", why);
     for (size_t i = 0; (l = derive_row(m->facts, "log", i)); i++)
         if (known_text(facts_cell(m->facts, l, "kind"), "bootbank-missing"))
             gate_block(c, GATE_REFUSED, "the log reports a missing boot bank: changes would not be saved (KB 318611)");
@@ -235,6 +244,11 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
     }
     if (f->result != TRI_TRUE)
         gate_block(out, GATE_UNKNOWN, "the finding itself is not certain: %s", f->why ? f->why : "not known");
+    if (f->withheld_by || f->superseded_by) {
+        const struct rule *by = f->withheld_by ? f->withheld_by : f->superseded_by;
+
+        gate_block(out, GATE_REFUSED, "the rule " SLICE_FMT " speaks against it: " SLICE_FMT, SLICE_ARG(by->id), SLICE_ARG(by->title));
+    }
     if (f->guard_unknown)
         gate_block(out, GATE_UNKNOWN, "a guard could not be decided: " SLICE_FMT, SLICE_ARG(f->guard_unknown->title));
     required = cond_eval(&ev, fix->require, f->row);

@@ -1,4 +1,5 @@
 #include "core/gate_parts.h"
+#include "core/nextboot.h"
 
 /* Gates of module changes. The setting acts on the whole host: every device that the module drives counts, not only the finding's. */
 
@@ -11,26 +12,16 @@ static bool acts_on(const struct fix *fix, const char *action, struct slice modu
     return false;
 }
 
-/*
- * RAID in firmware: another driver shows the member disks of an array one by one, and writing to one destroys it
- * (communities.vmware.com message 221992 on the B120i; ids of the 6.7.0 map files). Under an AHCI driver a function of class RAID is such a one;
- * under others it is a controller that keeps its array to itself.
- */
-static bool firmware_raid(const struct value *id, const struct value *class, struct slice driver, struct slice other)
-{
-    static const char *const ids[] = {"8086:2822", "8086:2826", "8086:2827", "8086:1c04", "8086:1d04", "8086:8c04"};
-
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        if (slice_starts(id->s, ids[i]))
-            return true;
-    return slice_eqz(driver, "hpvsa") ||
-           ((slice_eqz(driver, "vmw_ahci") || slice_eqz(driver, "ahci") || slice_eqz(other, "ahci")) && known_text(class, "0104"));
-}
-
 /* The Marvell 88SE9230 of a Dell BOSS-S1 boot card (dell.com/support/kbdoc/en-us/000177584): its mirror holds the boot banks. */
 static bool is_boss(const struct value *id)
 {
     return id->state == VS_KNOWN && slice_starts(id->s, "1b4b:9230");
+}
+
+/* From the next boot on. */
+static bool goes_to_machine(const struct match_ctx *m, const struct row *pci)
+{
+    return known_bool(facts_cell(m->facts, pci, "passthru"), true) || known_text(facts_cell(m->facts, pci, "configured-owner"), "VM Passthru");
 }
 
 static bool passed_through(const struct match_ctx *m, const struct row *pci)
@@ -38,84 +29,19 @@ static bool passed_through(const struct match_ctx *m, const struct row *pci)
     return known_bool(facts_cell(m->facts, pci, "passthru"), true) || known_text(facts_cell(m->facts, pci, "owner"), "VM Passthru");
 }
 
-/* Is a file of a VIB in the list: after its first eight characters, '-' as '_' (sata-ahci: sata_ahc.v00), as every boot.cfg seen has them. */
-static bool loads_file_of(struct slice modules, struct slice vib)
+/* The VIB that carries a module the fix leads to must not go with the same fix. */
+static void check_kept(const struct match_ctx *m, const struct fix *fix, const struct row *module, struct fix_check *c)
 {
-    struct slice word;
+    const struct value *vib = facts_cell(m->facts, module, "vib");
 
-    while (slice_next_word(&modules, " ", &word)) {
-        size_t i = 0, n = vib.n < 8 ? vib.n : 8;
+    if (vib->state == VS_KNOWN && acts_on(fix, "vib-remove", vib->s))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " is needed, and the same fix removes its VIB " SLICE_FMT, SLICE_ARG(module->key), SLICE_ARG(vib->s));
+    for (unsigned i = 0; i < fix->nactions; i++) {
+        struct slice removed = fix->actions[i].values[0];
 
-        while (i < n && i < word.n && word.p[i] == (vib.p[i] == '-' ? '_' : vib.p[i]))
-            i++;
-        if (i == n && i < word.n && word.p[i] == '.')
-            return true;
+        if (strcmp(fix->actions[i].action->name, "vib-remove") == 0 && (slice_find(removed, 0, "libata") != SIZE_MAX || slice_find(removed, 0, "vmklinux") != SIZE_MAX))
+            gate_block(c, GATE_REFUSED, "the same fix removes the VIB " SLICE_FMT ", on which vmklinux drivers stand", SLICE_ARG(removed));
     }
-    return false;
-}
-
-/*
- * An installed VIB whose file boot.cfg does not name is not there after a boot: drivers that hang a host are taken out of that list by hand.
- * The base image's own files have other names.
- */
-static void check_boot_list(const struct match_ctx *m, const struct row *module, struct fix_check *c)
-{
-    const struct row *bank = facts_find(m->facts, facts_table_index(m->facts, "bootbank"), SLICE_LIT("/bootbank"));
-    const struct value *vib = facts_cell(m->facts, module, "vib"), *modules = facts_cell(m->facts, bank, "modules");
-
-    if (vib->state != VS_KNOWN || slice_ends(vib->s, "-base"))
-        return;
-    if (modules->state != VS_KNOWN)
-        gate_warn(c, "boot.cfg was not read: see that it still loads the files of " SLICE_FMT, SLICE_ARG(vib->s));
-    else if (!loads_file_of(modules->s, vib->s))
-        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " is there at the next boot is not known: /bootbank/boot.cfg names no file of "
-                   SLICE_FMT, SLICE_ARG(module->key), SLICE_ARG(vib->s));
-}
-
-/*
- * A vmklinux driver loads only with the shims under it, all of them enabled: vmklinux_9 and its kin (vmklinux_9_2_3_0), and for SATA libata
- * (apply-safety reference, module dependencies).
- */
-static void check_shim(const struct match_ctx *m, const struct row *driver, const char *shim, bool exact, struct fix_check *c)
-{
-    const struct row *r;
-    bool found = false;
-    const char *why;
-
-    for (size_t i = 0; (r = derive_row(m->facts, "module", i)); i++) {
-        const struct value *enabled = facts_cell(m->facts, r, "enabled");
-
-        if (!slice_starts(r->key, shim))
-            continue;
-        found |= !exact || slice_eqz(r->key, shim);
-        check_boot_list(m, r, c);
-        if (enabled->state != VS_KNOWN)
-            gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs " SLICE_FMT ", and whether that may load is not known", SLICE_ARG(driver->key),
-                       SLICE_ARG(r->key));
-        else if (!enabled->i)
-            gate_block(c, GATE_REFUSED, SLICE_FMT " needs " SLICE_FMT ", which is disabled", SLICE_ARG(driver->key), SLICE_ARG(r->key));
-    }
-    if (!found && facts_complete(m->facts, "module", &why))
-        gate_block(c, GATE_REFUSED, SLICE_FMT " needs a module %s, which this host does not have", SLICE_ARG(driver->key), shim);
-    else if (!found)
-        gate_block(c, GATE_UNKNOWN, SLICE_FMT " needs a module %s, and whether this host has one is not known: %s", SLICE_ARG(driver->key), shim,
-                   why);
-}
-
-static void check_shims(const struct match_ctx *m, const struct row *driver, struct fix_check *c)
-{
-    const struct value *names = facts_cell(m->facts, driver, "namespaces"), *api = facts_cell(m->facts, driver, "api");
-
-    if (known_text(api, "native"))
-        return;
-    if (api->state != VS_KNOWN) {
-        gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " is a native driver or needs vmklinux is not known: %s", SLICE_ARG(driver->key),
-                   api->why ? api->why : "not asked");
-        return;
-    }
-    check_shim(m, driver, "vmklinux_9", true, c);
-    if (names->state == VS_KNOWN ? slice_find(names->s, 0, "com.vmware.libata") != SIZE_MAX : slice_eqz(driver->key, "ahci"))
-        check_shim(m, driver, "libata", false, c); /* libata_92; libata_9_2_0_0 and kin in 5.x */
 }
 
 /* Does the fix say who must drive the subject afterwards, and is it somebody else. */
@@ -141,19 +67,23 @@ static bool not_wanted(const struct match_ctx *m, const struct fix *fix, const s
 static void check_taker(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci,
                         struct slice user, const struct row *other, struct fix_check *c)
 {
-    const struct value *id = facts_cell(m->facts, pci, "id"), *class = facts_cell(m->facts, pci, "class");
+    const struct value driver = value_slice(module), raid = nextboot_raid(m->facts, pci, &driver);
+    const char *lacks;
+    bool lost;
 
-    if (id->state == VS_UNKNOWN)
+    if (raid.state != VS_KNOWN)
         gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " (" SLICE_FMT ") is a RAID function is not known: %s", SLICE_ARG(user),
-                   SLICE_ARG(pci->key), id->why ? id->why : "its ids were not read");
-    else if (firmware_raid(id, class, module, other->key))
+                   SLICE_ARG(pci->key), raid.why);
+    else if (raid.i)
         gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is a RAID function: under " SLICE_FMT " an array would appear as single disks",
-                   SLICE_ARG(user), SLICE_ARG(id->s), SLICE_ARG(other->key));
+                   SLICE_ARG(user), SLICE_ARG(pci->key), SLICE_ARG(other->key));
     if (not_wanted(m, fix, subject, other->key))
         gate_block(c, GATE_REFUSED, SLICE_FMT " would claim " SLICE_FMT " (" SLICE_FMT "), which is not the driver that this fix is to lead to",
                    SLICE_ARG(other->key), SLICE_ARG(user), SLICE_ARG(pci->key));
-    check_boot_list(m, other, c);
-    check_shims(m, other, c);
+    check_kept(m, fix, other, c);
+    lacks = nextboot_lacks(m->facts, other, &lost);
+    if (lacks)
+        gate_block(c, lost ? GATE_REFUSED : GATE_UNKNOWN, "%s", lacks);
     gate_warn(c, SLICE_FMT " would then claim " SLICE_FMT " (" SLICE_FMT "): its map file lists the device", SLICE_ARG(other->key),
               SLICE_ARG(user), SLICE_ARG(pci->key));
 }
@@ -167,6 +97,11 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
     const struct value *open = NULL;
     const char *why;
 
+    if (goes_to_machine(m, pci) && known_text(facts_cell(m->facts, pci, "owner"), "VMkernel")) {
+        gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is to be passed through to a machine from the next boot on: settle that first",
+                   SLICE_ARG(user), SLICE_ARG(pci->key));
+        return;
+    }
     if (passed_through(m, pci))
         return;
     if (is_boss(facts_cell(m->facts, pci, "id")))
@@ -216,7 +151,7 @@ static bool lists_module(const struct value *candidates, struct slice module)
 static void check_user(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *r,
                        struct fix_check *c)
 {
-    const struct value *pci = facts_cell(m->facts, r, "pci"), *machines, *boots;
+    const struct value *pci = facts_cell(m->facts, r, "pci"), *owner, *machines, *boots;
     const struct row *function;
     const char *why;
 
@@ -235,6 +170,10 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, const s
         lists_module(facts_cell(m->facts, function, "candidates"), module))
         gate_block(c, GATE_UNKNOWN, "the PCI list says that " SLICE_FMT " drives " SLICE_FMT ", its own list says " SLICE_FMT,
                    SLICE_ARG(facts_cell(m->facts, function, "module")->s), SLICE_ARG(r->key), SLICE_ARG(module));
+    owner = facts_cell(m->facts, function, "module");
+    if (owner->state == VS_ABSENT || owner->conflict)
+        gate_block(c, GATE_UNKNOWN, "what drives " SLICE_FMT " is told differently: its own list says " SLICE_FMT ", the PCI list %s",
+                   SLICE_ARG(r->key), SLICE_ARG(module), owner->conflict ? owner->why : "nothing");
     check_fallback(m, fix, subject, module, function, r->key, c);
     if (r->table != facts_table_index(m->facts, "adapter"))
         return;

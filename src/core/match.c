@@ -86,6 +86,17 @@ static enum tri body(const struct eval *ev, const struct rule *r, const struct r
     return tri_not(good);
 }
 
+/* Do the conditions look at the log, and is too little of it there. */
+static bool too_little_log(const struct eval *ev, const struct rule *r)
+{
+    const struct value *minutes = facts_cell(ev->facts, facts_single(ev->facts, "host"), "log-minutes");
+    bool log = false;
+
+    for (unsigned i = 0; i < r->nevidence; i++)
+        log |= cond_table(r->evidence[i]) == facts_table_index(ev->facts, "log");
+    return log && (minutes->state != VS_KNOWN || minutes->i < MATCH_LOG_MINUTES);
+}
+
 static enum evidence look_for_evidence(const struct eval *ev, const struct rule *r, const struct row *row)
 {
     enum tri any = TRI_FALSE;
@@ -94,7 +105,7 @@ static enum evidence look_for_evidence(const struct eval *ev, const struct rule 
         return EVIDENCE_NONE;
     for (unsigned i = 0; i < r->nevidence; i++)
         any = tri_or(any, cond_eval(ev, r->evidence[i], row));
-    return any == TRI_TRUE ? EVIDENCE_SEEN : any == TRI_FALSE ? EVIDENCE_NOT_SEEN : EVIDENCE_UNKNOWN;
+    return any == TRI_TRUE ? EVIDENCE_SEEN : any == TRI_FALSE && !too_little_log(ev, r) ? EVIDENCE_NOT_SEEN : EVIDENCE_UNKNOWN;
 }
 
 static const char *first_unknown(const struct trace *t, const struct facts *f, struct arena *a)
@@ -146,6 +157,8 @@ void match_rule(const struct match_ctx *m, const struct rule *r, const struct ro
         out->why = first_unknown(&t, m->facts, m->arena);
     if (out->result == TRI_UNKNOWN && strcmp(out->why, "not known") == 0)
         out->why = first_unknown(&et, m->facts, m->arena);
+    if (out->result == TRI_UNKNOWN && strcmp(out->why, "not known") == 0 && out->evidence == EVIDENCE_UNKNOWN)
+        out->why = "the log that was read covers too little time to say that it does not happen";
     out->trace = t.v;
     out->ntrace = t.n;
     out->evidence_trace = et.v;

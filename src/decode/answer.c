@@ -434,7 +434,7 @@ int decode_answer(const struct decoder *decoder, struct slice in, const struct d
     if (is_quoted(in))
         in = unquote(in, a);
     rc = decoder->run(in, o, a, out);
-    if (rc < 0 || out->state < DECODE_PARTIAL || decoder->run == decode_vmklog)
+    if (rc < 0 || out->state < DECODE_PARTIAL || decoder->run == decode_vmklog || decoder->run == decode_logspan)
         return rc;
     return check_copy(in, o, a, out);
 }

@@ -126,6 +126,7 @@ decode_fn decode_vswitch;  /* esxcfg-vswitch -l: one record a switch, portgroups
 decode_fn decode_vimcmd;   /* vim-cmd: nested (type) { name = value }: one record, keys are paths */
 decode_fn decode_smbios;   /* smbiosDump: one record a structure, id is its title */
 decode_fn decode_vmklog;   /* vmkernel.log, vmkwarning.log, vobd.log: events counted by kind, subject and hour */
+decode_fn decode_logspan;  /* the same files: one record with the times of the first and the last line */
 decode_fn decode_pci;      /* lspci, lspci -n, lspci -v: one record a function */
 
 /* --- for decoders --- */

@@ -16,6 +16,7 @@ const struct decoder decoders[] = {
     {"vimcmd", "vim-cmd: nested objects", decode_vimcmd},
     {"smbios", "smbiosDump", decode_smbios},
     {"vmklog", "vmkernel.log, vmkwarning.log, vobd.log", decode_vmklog},
+    {"logspan", "the same logs: from when to when", decode_logspan},
     {NULL, NULL, NULL},
 };
 

@@ -601,3 +601,30 @@ int decode_vmklog(struct slice in, const struct decode_opt *o, struct arena *a, 
     }
     return builder_end(&b, o, "log", why ? DECODE_PARTIAL : DECODE_COMPLETE, why, at, out);
 }
+
+/* Lines may stand in any order: a log may be put together from parts. */
+int decode_logspan(struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out)
+{
+    struct slice line, time, message, first = {NULL, 0}, last = {NULL, 0};
+    struct builder b;
+    bool ended;
+
+    if (plain_empty(in))
+        return decode_nothing(DECODE_UNUSABLE, "log", "empty answer", 0, out);
+    while (slice_next_line(&in, &line, &ended)) {
+        if (!ended || !log_head(line, &time, &message))
+            continue;
+        if (!first.n || slice_cmp(time, first) < 0)
+            first = time;
+        if (!last.n || slice_cmp(time, last) > 0)
+            last = time;
+    }
+    if (!first.n)
+        return decode_nothing(DECODE_UNUSABLE, "log", "no line has the head of a VMkernel log", 0, out);
+    builder_init(&b, a);
+    builder_begin(&b, SLICE_LIT(""), 1);
+    put_time(&b, "first", first, 1);
+    put_time(&b, "last", last, 1);
+    builder_finish(&b);
+    return builder_end(&b, o, "log", DECODE_COMPLETE, NULL, 0, out);
+}

@@ -364,6 +364,7 @@ static bool empty_text(const struct source *s)
 static bool better(const struct source *a, const struct source *b)
 {
     return a->probe == b->probe && slice_eq(a->ask, b->ask) &&
+           (slice_starts(a->ask, "/") ? slice_eq(a->where, b->where) : true) &&
            (a->state == SOURCE_OK || (a->state == SOURCE_PARTIAL && b->state != SOURCE_PARTIAL && slice_eq(a->where, b->where)));
 }
 

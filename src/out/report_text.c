@@ -175,6 +175,7 @@ static void because(const struct printing *p, const struct finding *f)
 static void evidence(const struct printing *p, const struct finding *f)
 {
     const struct facts *facts = p->r->facts;
+    const struct value *minutes = facts_cell(facts, facts_single(facts, "host"), "log-minutes");
     unsigned log = facts_table_index(facts, "log");
     _cleanup_(buf_done) struct buf b = BUF_INIT(4096);
     struct slice kinds[64];
@@ -187,6 +188,9 @@ static void evidence(const struct printing *p, const struct finding *f)
     case EVIDENCE_UNKNOWN:
         if (facts_table(facts, log, NULL) == TS_UNKNOWN)
             line(p, "evidence", "not collected: no log was read");
+        else if (minutes->state == VS_KNOWN && minutes->i < MATCH_LOG_MINUTES)
+            line(p, "evidence", "not among the %lld minutes of log that were read, which are too few to say that it does not happen",
+                 (long long)minutes->i);
         else
             line(p, "evidence", "the log was read, but whether its lines concern this one cannot be told");
         return;
@@ -281,6 +285,10 @@ static void group_body(const struct printing *p, const struct group *g, const st
     const struct finding *f = it->finding;
     bool brief = f->severity == SEV_NOTE && !p->s->verbose;
 
+    if (f->withheld_by)
+        line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
+    if (f->superseded_by)
+        line(p, "replaced", "by " SLICE_FMT, SLICE_ARG(f->superseded_by->id));
     subjects(p, g);
     if (g->n == 1)
         for (size_t i = 0; i < it->nabout; i++)
@@ -301,10 +309,6 @@ static void group_body(const struct printing *p, const struct group *g, const st
         fix(p, &it->fixes[i], i + 1);
     for (unsigned i = 0; i < f->rule->nhrefs && !brief && !before; i++)
         line(p, i ? "" : "see", SLICE_FMT, SLICE_ARG(f->rule->hrefs[i]));
-    if (f->withheld_by)
-        line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
-    if (f->superseded_by)
-        line(p, "replaced", "by " SLICE_FMT, SLICE_ARG(f->superseded_by->id));
     hint(p, "more", "", "explain", f->rule->id, f->row->key, "");
     buf_addc(p->out, '\n');
 }
@@ -418,6 +422,19 @@ static void title(const struct printing *p)
     }
 }
 
+/* Might there be more than was found: tables that were not read whole, or a rule above a note that could not be decided. */
+static bool in_doubt(const struct report *r)
+{
+    bool doubt = r->nblind > 0;
+
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct finding *f = r->items[i].finding;
+
+        doubt |= f->result == TRI_UNKNOWN && f->rule->severity > SEV_NOTE && !f->withheld_by && !f->superseded_by;
+    }
+    return doubt;
+}
+
 /* "label  before a; b; and 3 more behind", at most so many without -v. */
 static void some(const struct printing *p, const char *label, const struct texts *t, size_t most, const char *before, const char *behind)
 {
@@ -440,7 +457,7 @@ static void foot(const struct printing *p)
     static const struct slice none = {NULL, 0};
 
     if (r->counts[2] + r->counts[1] == 0)
-        buf_printf(p->out, "%sNothing above a note%s.%s\n", r->nblind ? "" : p->s->green, r->nblind ? " in what could be read" : "",
+        buf_printf(p->out, "%sNothing above a note%s.%s\n", in_doubt(r) ? "" : p->s->green, in_doubt(r) ? " in what could be read" : "",
                    p->s->none);
     for (size_t i = 0; i < r->nblind; i++) {
         const struct report_blind *x = &r->blind[i];
