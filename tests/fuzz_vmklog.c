@@ -6,5 +6,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct decode_opt o = {.name = "fuzz"};
 
     fuzz_decode(decode_vmklog, &o, data, size);
+    fuzz_decode(decode_logspan, &o, data, size);
     return 0;
 }

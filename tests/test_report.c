@@ -103,7 +103,7 @@ static void before_offers_both_remedies_with_risk_commands_and_undo(void **state
     (void)state;
     says(s, "fix 1 update, risk reboot Update to ESXi 6.5 Update 1");
     says(s, "fix 2 use-ahci, risk boot");
-    says(s, "risk boot esxcli system module set --enabled=false --module=vmw_ahci /sbin/auto-backup.sh");
+    says(s, "not Quick Boot esxcli system module set --enabled=false --module=vmw_ahci /sbin/auto-backup.sh");
     says(s, "ahci is already enabled");
     says(s, "ahci would then claim vmhba0 (0000:00:1f.2)");
     says(s, "undo esxcli system module set --enabled=true --module=vmw_ahci");

@@ -235,6 +235,8 @@ static void fix(const struct printing *p, const struct report_fix *x, unsigned n
 
     (void)snprintf(label, sizeof label, "fix %u", number);
     line(p, label, SLICE_FMT ", risk %s", SLICE_ARG(x->fix->id), risk_names[x->fix->risk]);
+    for (size_t i = 0; i < x->check.nnotes && x->check.state == GATE_OPEN && x->fix->nactions; i++) /* before anybody copies a command */
+        line(p, i ? "" : "mind", "- %s", x->check.notes[i]);
     if (x->fix->nactions && x->check.state == GATE_OPEN)
         for (size_t i = 0; i < x->check.ncommands; i++)
             command(p, x->check.commands[i]);
@@ -248,8 +250,6 @@ static void fix(const struct printing *p, const struct report_fix *x, unsigned n
             line(p, "", "- %s", x->check.reasons[i]);
         return;
     }
-    for (size_t i = 0; i < x->check.nnotes; i++)
-        line(p, "", "- %s", x->check.notes[i]);
     for (unsigned i = 0; i < x->fix->nthen; i++)
         line(p, i ? "" : "afterwards", "it must show " SLICE_FMT, SLICE_ARG(x->fix->then[i].written));
     for (size_t i = 0; i < x->check.ncommands; i++)
