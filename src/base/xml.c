@@ -364,6 +364,14 @@ static bool encoding_fits(const struct xml *x)
     return !enc || xmlStrcasecmp(enc, (const xmlChar *)"utf-8") == 0 || xmlStrcasecmp(enc, (const xmlChar *)"us-ascii") == 0;
 }
 
+/* All was well so far: what is wrong now is that there is no more. */
+static void end_document(struct xml *x)
+{
+    (void)xmlParseChunk(x->parser, NULL, 0, 1);
+    if (!x->parser->wellFormed)
+        (void)snprintf(x->error, sizeof x->error, "the document ends early; it is cut");
+}
+
 /* Events of the next piece that has any; none left when the document is read or an error was met. */
 static void refill(struct xml *x)
 {
@@ -378,8 +386,10 @@ static void refill(struct xml *x)
 
         x->rest = slice_from(x->rest, piece.n);
         x->finished = x->rest.n == 0;
-        if (xmlParseChunk(x->parser, piece.p, (int)piece.n, x->finished) != 0 && !x->parser->wellFormed)
+        if (xmlParseChunk(x->parser, piece.p, (int)piece.n, 0) != 0 && !x->parser->wellFormed)
             x->finished = true;
+        else if (x->finished && !x->error[0])
+            end_document(x);
         if (!encoding_fits(x))
             refuse_rest(x, "encoding is not UTF-8");
         if (x->error[0] && x->parser->disableSAX)
@@ -447,21 +457,25 @@ bool xml_attr(struct xml *x, const char *name, struct slice *value)
     const struct event *ev = current(x);
 
     *value = (struct slice){NULL, 0};
-    for (const struct attr *a = x->attrs + ev->attrs, *end = a + ev->nattrs; a < end; a++)
+    for (size_t i = 0; i < ev->nattrs; i++) {
+        const struct attr *a = &x->attrs[ev->attrs + i];
+
         if (!a->prefixed && strcmp(a->name, name) == 0) {
             *value = slice_at(x, a->value);
             return true;
         }
+    }
     return false;
 }
 
 bool xml_attr_at(struct xml *x, unsigned i, struct slice *name, struct slice *value)
 {
     const struct event *ev = current(x);
-    const struct attr *a = x->attrs + ev->attrs + i;
+    const struct attr *a;
 
     if (i >= ev->nattrs)
         return false;
+    a = &x->attrs[ev->attrs + i];
     *name = slice_of(a->name);
     *value = slice_at(x, a->value);
     return true;

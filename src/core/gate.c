@@ -200,13 +200,15 @@ static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_chec
 }
 
 /* One step of the rule's own conditions that does not hold: "required: vib name="sata-ahci"; it is not so". */
-static void block_required(const struct match_ctx *m, const struct step_taken *s, struct fix_check *c)
+static void block_required(const struct match_ctx *m, const struct step_taken *s, bool denied, struct fix_check *c)
 {
     static const char *const words[] = {[COND_NONE] = "no ", [COND_EVERY] = "every "};
     const struct cond *element = s->cond->nkids ? s->cond->kids[0] : s->cond;
     _cleanup_(buf_done) struct buf what = BUF_INIT(400);
 
-    if (!s->test && s->cond->kind < sizeof words / sizeof *words && words[s->cond->kind])
+    if (denied)
+        buf_addz(&what, "no ");
+    else if (!s->test && s->cond->kind < sizeof words / sizeof *words && words[s->cond->kind])
         buf_addz(&what, words[s->cond->kind]);
     buf_add(&what, m->facts->schema->tables[cond_table(s->cond)].name);
     for (unsigned i = 0; i < element->ntests; i++)
@@ -254,7 +256,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
     required = cond_eval(&ev, fix->require, f->row);
     for (size_t i = 0; required != TRI_TRUE && i < t.n; i++)
         if (t.v[i].result == required && !(required == TRI_FALSE && denied(fix->require, t.v[i].cond, false)))
-            block_required(m, &t.v[i], out);
+            block_required(m, &t.v[i], denied(fix->require, t.v[i].cond, false), out);
     if (required != TRI_TRUE && out->state == GATE_OPEN)
         gate_block(out, required == TRI_FALSE ? GATE_REFUSED : GATE_UNKNOWN, "what the fix requires does not hold on this host");
     for (unsigned i = 0; i < fix->nactions; i++) {
