@@ -134,15 +134,17 @@ static bool has_adapter(struct offline_target *t)
 
 static const char *open_and_read(const void *ctx)
 {
+    static struct arena *a; /* what is wrong is told from it; the child ends soon */
     const struct opened *want = ctx;
-    struct arena *a = arena_new(ENV_MAX_HOST);
     struct offline_target *t = NULL;
     struct err e = {0};
     const char *cut = NULL, *wrong = NULL;
     bool adapter = false;
     size_t n = 0;
-    int rc = offline_open(want->path, a, &t, &n, &e);
+    int rc;
 
+    a = arena_new(ENV_MAX_HOST);
+    rc = offline_open(want->path, a, &t, &n, &e);
     if (rc < 0 && !want->fails)
         return arena_printf(a, "error: %s", e.msg);
     if (rc < 0)
