@@ -589,6 +589,19 @@ static void opaque_switches_and_empty_uplinks(void **state)
     assert_true(slice_eqz(d.records[1].fields[1].text, "opaque"));
     assert_true(slice_eqz(d.records[1].fields[2].text, "2560"));
     assert_true(slice_eqz(d.records[1].fields[4].text, "vmnic1"));
+    check(*state, decode_vswitch, &o, "Switch Name      Num Ports   Used Ports  Uplinks\nN  1  1  vmnic0\n\nSwitch Name  Num Ports  Used Ports  Uplinks\n",
+          DECODE_PARTIAL, 1, 4);
+}
+
+/* A NIC on USB stands on no PCI function. */
+static void a_usb_nic_is_a_row(void **state)
+{
+    const struct decode_opt o = {.name = "x"};
+
+    check(*state, decode_nics, &o,
+          "Name    PCI          Driver      Link Speed      Duplex MAC Address       MTU    Description\n"
+          "vusb0   Pseudo       cdce        Up   100Mbps    Full   aa:bb:cc:dd:ee:ff 1500   DellTM iDRAC Virtual NIC USB Device\n",
+          DECODE_COMPLETE, 1, 0);
 }
 
 /* Rows as on a host of 6.x: the type has the 17 characters of its column. */
@@ -632,6 +645,7 @@ static void a_local_path_has_no_names_and_a_dead_one_lost_them(void **state)
         for (uint32_t k = 0; k < d.records[i].nfields; k++)
             assert_false(slice_ends(d.records[i].fields[k].key, "Identifier"));
     check(*state, decode_mpath, &o, other, DECODE_UNUSABLE, 0, 2);
+    check(*state, decode_mpath, &o, arena_printf(*state, "%s\nnaa.1 : Local Disk (naa.1)\n", text), DECODE_PARTIAL, 2, 7); /* cut behind the device */
 }
 
 static void columns_without_their_heading_are_unusable(void **state)
@@ -732,6 +746,7 @@ int main(void)
         T(a_reply_known_to_be_cut_is_partial),
         T(columns_without_their_heading_are_unusable),
         T(opaque_switches_and_empty_uplinks),
+        T(a_usb_nic_is_a_row),
         T(a_value_that_fills_its_column_ends_there),
         T(a_local_path_has_no_names_and_a_dead_one_lost_them),
         T(nics_without_a_heading_are_partial),

@@ -175,6 +175,7 @@ static void an_error_of_hpp_is_told_on_two_lines(void **state)
     expect_text(&d.records[0], "commands", 0, "0x2a");
     assert_int_equal(decode(*state, slice_of(second)).n, 0); /* whose it is nobody can tell */
     assert_int_equal(decode(*state, slice_of(arena_printf(*state, "%s%s%s", first, other, second))).n, 0);
+    assert_int_equal(decode(*state, slice_of(arena_printf(*state, "%s2023-05-01T08:00:00.100Z cpu11:2098002)%s", first, strchr(second, ')') + 1))).n, 0);
 }
 
 /* github.com/spdk/spdk/issues/405 (6.5) and a log of 5.0: no wrapped line, as the second part has them. */

@@ -27,7 +27,7 @@ static const char rules[] =
 
 static const char host[] =
     "@6.5\n"
-    "host|reboot-pending=no|boot-usb=no|vsan=no\n"
+    "host|reboot-pending=no|boot-usb=no|vsan=no|log-minutes=60\n"
     "adapter vmhba0|driver=vmw_ahci|pci=0000:00:11.4|boots=no|devices=naa.1|machines=-|ports=4\n"
     "adapter vmhba1|driver=vmw_ahci|pci=0000:00:1f.2|boots=no|devices=naa.2|machines=-\n"
     "adapter vmhba32|driver=other|pci=-|boots=no\n"
@@ -185,6 +185,20 @@ static void every_gate_stops_the_fix(void **state)
         {"", "host|reboot-pending=yes\n", "go-back", GATE_REFUSED, "already waits for the next boot"},
         {"", "host|reboot-pending=?\n", "go-back", GATE_UNKNOWN, "already waits for the next boot"},
         {"", "log l|kind=bootbank-missing\n", "go-back", GATE_REFUSED, "boot bank"},
+        {"", "host|log-minutes=59\n", "go-back", GATE_UNKNOWN, "less than an hour"},
+        {"", "host|log-minutes=?\n", "go-back", GATE_UNKNOWN, "less than an hour"},
+        {"!log unknown\n", "", "go-back", GATE_UNKNOWN, "missing boot bank is not known"},
+        {"", "device naa.9|status=dead\n", "go-back", GATE_REFUSED, "all paths to naa.9 are dead"},
+        {"", "device naa.9|paths=2|active-paths=0|dead-paths=2\n", "go-back", GATE_REFUSED, "all paths to naa.9 are dead"},
+        /* who has the function */
+        {"", "pci 0000:00:1f.2|configured-owner=VM Passthru|owner=Unknown\n", "go-back", GATE_REFUSED, "passed through to a machine from the next boot"},
+        {"", "pci 0000:00:1f.2|module=-\n", "go-back", GATE_UNKNOWN, "told differently"},
+        {"", "nic vmnic9|driver=-\n", "go-back", GATE_UNKNOWN, "printed as none"},
+        {"", "nic vmnic9|driver=-|pci=0000:09:00.0\npci 0000:09:00.0|module=-|id=1dd8:1002|candidates=-\n", "go-back", GATE_OPEN, NULL},
+        /* what the VMkernel has already */
+        {"", "kernel-setting k|configured=TRUE\n", "kernel", GATE_REFUSED, "configured as TRUE already"},
+        /* libata has a VIB of its own */
+        {"", "module libata_92|vib=?\n", "go-back", GATE_UNKNOWN, "whether libata_92 is there"},
         /* the rule's own conditions, and its guards */
         {"!vib partial\n", "", "go-back", GATE_OPEN, NULL}, /* the VIB is there, whatever else is missing */
         {"", "host|vsan=?\n", "go-back", GATE_UNKNOWN, "a guard"},

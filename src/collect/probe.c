@@ -357,7 +357,7 @@ static int open_element(struct loading *l, struct err *e)
     const char *name = xml_name(l->x);
 
     if (strcmp(name, "probe") == 0)
-        return open_probe(l, e);
+        return l->probe ? fail(l, e, "a probe may not stand inside", l->probe->id, nothing) : open_probe(l, e);
     if (strcmp(name, "ask") == 0)
         return open_ask(l, e);
     if (strcmp(name, "column") == 0)

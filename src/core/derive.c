@@ -308,6 +308,8 @@ static const struct value *bank_pending(struct facts *f, const char **open)
         for (unsigned k = 0; k < 3; k++) {
             const struct value *v = facts_cell(f, i ? other : now, columns[k]);
 
+            if (i == 1 && k > 0 && state->state == VS_KNOWN && state->i >= 2) /* failed or empty: the rest of it does not matter */
+                break;
             if (v->state != VS_KNOWN)
                 *open = arena_printf(f->arena, "%s of " SLICE_FMT ": %s", columns[k], SLICE_ARG((i ? other : now)->key), v->why ? v->why : "none");
         }

@@ -68,6 +68,7 @@ static enum fit fit_linux(const struct facts *f, struct slice p, const struct ro
 
 static void candidates(struct facts *f, const struct row *r)
 {
+    static const char *const ids[] = {"vendor", "device", "subvendor", "subdevice", "class"};
     unsigned map = facts_table_index(f, "driver-map");
     struct texts native = {0}, linux_ = {0};
     struct slice *all;
@@ -91,6 +92,11 @@ static void candidates(struct facts *f, const struct row *r)
             texts_add(is_linux ? &linux_ : &native, facts_cell(f, m, "driver")->s, f->arena);
         open |= fit == OPEN;
     }
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (facts_cell(f, r, ids[i])->conflict) {
+            derive_set(f, r, "candidates", *facts_cell(f, r, ids[i]));
+            return;
+        }
     if (native.n + linux_.n == 0 && facts_table(f, map, &why) != TS_COMPLETE) {
         derive_set(f, r, "candidates", value_unknown(arena_printf(f->arena, "driver map files: %s", why)));
         return;
@@ -173,9 +179,9 @@ static void claim(struct facts *f, const struct row *r)
     user = on_function(f, r, &complete);
     if (user && alias->state != VS_KNOWN)
         derive_set(f, r, "alias", value_slice(user->key)); /* 8.x no longer prints it in the PCI list */
-    if (user && driver.state != VS_KNOWN)
+    if (user && driver.state != VS_KNOWN && !driver.conflict)
         driver = *facts_cell(f, user, "driver");
-    if (driver.state == VS_KNOWN && module->state == VS_UNKNOWN)
+    if (driver.state == VS_KNOWN && module->state == VS_UNKNOWN && !module->conflict)
         derive_set(f, r, "module", driver);
     if (driver.state == VS_KNOWN || known_text(owner, "VM Passthru") || known_bool(passthru, true))
         derive_set(f, r, "claimed", derive_from(value_bool(true), driver.state == VS_KNOWN ? &driver : owner));

@@ -88,11 +88,18 @@ static void gate_setting(const struct match_ctx *m, struct slice path, struct sl
         gate_block(c, GATE_REFUSED, SLICE_FMT " takes no value " SLICE_FMT " on this host", SLICE_ARG(path), SLICE_ARG(value));
 }
 
-static void gate_kernel_setting(const struct match_ctx *m, struct slice name, struct fix_check *c)
+static void gate_kernel_setting(const struct match_ctx *m, struct slice name, struct slice value, struct fix_check *c)
 {
+    const struct row *r = facts_find(m->facts, facts_table_index(m->facts, "kernel-setting"), name);
+    const struct value *configured = facts_cell(m->facts, r, "configured");
     const char *why;
 
-    if (facts_find(m->facts, facts_table_index(m->facts, "kernel-setting"), name))
+    if (r && configured->conflict)
+        gate_block(c, GATE_UNKNOWN, "what " SLICE_FMT " is set to is told differently: %s", SLICE_ARG(name), configured->why);
+    if (r && configured->state == VS_KNOWN && slice_ieq(configured->s, value))
+        gate_block(c, GATE_REFUSED, SLICE_FMT " is configured as " SLICE_FMT " already, and takes effect at the next boot", SLICE_ARG(name),
+                   SLICE_ARG(value));
+    if (r)
         return;
     if (facts_complete(m->facts, "kernel-setting", &why))
         gate_block(c, GATE_REFUSED, "this host has no VMkernel option " SLICE_FMT, SLICE_ARG(name));
@@ -181,10 +188,16 @@ static void add_command(const struct match_ctx *m, const struct action *a, const
     out->ncommands++;
 }
 
+static bool known_positive(const struct value *v)
+{
+    return v->state == VS_KNOWN && v->i > 0;
+}
+
 /* What must be in order before anything is saved for the next boot. */
 static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_check *c)
 {
     const struct value *pending = facts_cell(m->facts, facts_single(m->facts, "host"), "reboot-pending");
+    const struct value *minutes = facts_cell(m->facts, facts_single(m->facts, "host"), "log-minutes");
     const struct row *l;
     const char *why;
 
@@ -194,6 +207,13 @@ static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_chec
         gate_block(c, GATE_REFUSED, "a change already waits for the next boot: reboot first, or take it back");
     if (!facts_complete(m->facts, "log", &why) && !back)
         gate_block(c, GATE_UNKNOWN, "whether the log reports a missing boot bank is not known: %s", why);
+    else if (!back && (minutes->state != VS_KNOWN || minutes->i < MATCH_LOG_MINUTES))
+        gate_block(c, GATE_UNKNOWN, "whether the log reports a missing boot bank is not known: less than an hour of it was read");
+    for (size_t i = 0; (l = derive_row(m->facts, "device", i)) && !back; i++)
+        if (known_text(facts_cell(m->facts, l, "status"), "dead") ||
+            (known_positive(facts_cell(m->facts, l, "paths")) && facts_cell(m->facts, l, "active-paths")->state == VS_KNOWN &&
+             facts_cell(m->facts, l, "active-paths")->i == 0 && known_positive(facts_cell(m->facts, l, "dead-paths"))))
+            gate_block(c, GATE_REFUSED, "all paths to " SLICE_FMT " are dead: settle that before anything is saved or restarted", SLICE_ARG(l->key));
     for (size_t i = 0; (l = derive_row(m->facts, "log", i)); i++)
         if (known_text(facts_cell(m->facts, l, "kind"), "bootbank-missing"))
             gate_block(c, GATE_REFUSED, "the log reports a missing boot bank: changes would not be saved (KB 318611)");
@@ -270,7 +290,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
         if (strcmp(a->name, "setting-set") == 0)
             gate_setting(m, values[0], values[1], out);
         if (strcmp(a->name, "kernel-setting-set") == 0)
-            gate_kernel_setting(m, values[0], out);
+            gate_kernel_setting(m, values[0], values[1], out);
         if (strcmp(a->name, "vib-remove") == 0)
             gate_vib_remove(m, values[0], out);
         if (strncmp(a->name, "module-", 7) == 0)

@@ -18,10 +18,13 @@ static bool is_boss(const struct value *id)
     return id->state == VS_KNOWN && slice_starts(id->s, "1b4b:9230");
 }
 
-/* From the next boot on. */
+/* Still the host's, and a machine's from the next boot on. */
 static bool goes_to_machine(const struct match_ctx *m, const struct row *pci)
 {
-    return known_bool(facts_cell(m->facts, pci, "passthru"), true) || known_text(facts_cell(m->facts, pci, "configured-owner"), "VM Passthru");
+    const struct value *owner = facts_cell(m->facts, pci, "owner");
+
+    return !known_text(owner, "VM Passthru") && (known_text(facts_cell(m->facts, pci, "configured-owner"), "VM Passthru") ||
+                                                 (known_bool(facts_cell(m->facts, pci, "passthru"), true) && owner->state == VS_KNOWN));
 }
 
 static bool passed_through(const struct match_ctx *m, const struct row *pci)
@@ -97,7 +100,10 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
     const struct value *open = NULL;
     const char *why;
 
-    if (goes_to_machine(m, pci) && known_text(facts_cell(m->facts, pci, "owner"), "VMkernel")) {
+    if (facts_cell(m->facts, pci, "owner")->conflict || facts_cell(m->facts, pci, "configured-owner")->conflict)
+        gate_block(c, GATE_UNKNOWN, "who has " SLICE_FMT " (" SLICE_FMT ") is told differently: %s", SLICE_ARG(user), SLICE_ARG(pci->key),
+                   facts_cell(m->facts, pci, facts_cell(m->facts, pci, "owner")->conflict ? "owner" : "configured-owner")->why);
+    if (goes_to_machine(m, pci)) {
         gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is to be passed through to a machine from the next boot on: settle that first",
                    SLICE_ARG(user), SLICE_ARG(pci->key));
         return;
@@ -263,6 +269,8 @@ static bool check_listed(const struct match_ctx *m, const struct fix *fix, const
 {
     const struct value *by = facts_cell(m->facts, r, "driver");
 
+    if (by->state == VS_ABSENT && facts_cell(m->facts, facts_ref(m->facts, r, "pci"), "module")->state == VS_ABSENT)
+        return false; /* a NIC that no driver has claimed, and the PCI list agrees */
     if (by->state != VS_KNOWN) { /* each has a driver: printed as none, it is as good as not printed */
         gate_block(c, GATE_UNKNOWN, "whether " SLICE_FMT " drives " SLICE_FMT " is not known: %s", SLICE_ARG(module), SLICE_ARG(r->key),
                    by->state == VS_ABSENT ? "printed as none" : by->why ? by->why : "not asked");

@@ -61,7 +61,8 @@ static const char *shim_lacks(const struct facts *f, const struct row *driver, c
         if (enabled->state != VS_KNOWN)
             open = arena_printf(f->arena, SLICE_FMT " needs " SLICE_FMT ", and whether that may load is not known", SLICE_ARG(driver->key),
                                 SLICE_ARG(r->key));
-        unlisted = facts_cell(f, r, "vib")->state == VS_KNOWN ? not_in_boot_list(f, r) : NULL; /* the base image's are in no VIB of their name */
+        /* vmklinux comes with the base image, in no VIB of its name; libata has one of its own */
+        unlisted = exact && facts_cell(f, r, "vib")->state != VS_KNOWN ? NULL : not_in_boot_list(f, r);
         open = unlisted ? unlisted : open;
     }
     if (found)

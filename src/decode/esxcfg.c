@@ -217,6 +217,7 @@ int decode_mpath(struct slice in, const struct decode_opt *o, struct arena *a, s
     struct plain l = plain_open(in);
     struct plain_harm h = {NULL, 0};
     struct slice device = {NULL, 0}, display = {NULL, 0};
+    size_t paths = 0; /* of the device */
     struct builder b;
     struct path p;
 
@@ -227,6 +228,9 @@ int decode_mpath(struct slice in, const struct decode_opt *o, struct arena *a, s
         size_t colon = slice_find(l.line, 0, " : ");
 
         if (plain_indent(l.line) == 0 || plain_blank(l.line)) { /* an empty line ends a device */
+            if (device.n && !paths)
+                plain_harm(&h, "a device without a path: lines may be missing", l.number);
+            paths = 0;
             device.n = display.n = 0;
             if (plain_blank(l.line))
                 continue;
@@ -243,6 +247,7 @@ int decode_mpath(struct slice in, const struct decode_opt *o, struct arena *a, s
         } else if (!device.n) {
             plain_harm(&h, "a path below no device", l.number);
         } else {
+            paths++;
             builder_begin(&b, SLICE_LIT(""), l.number);
             (void)plain_field(&b, "Device", device, &l);
             (void)plain_field(&b, "Display Name", display, &l);
@@ -260,6 +265,8 @@ int decode_mpath(struct slice in, const struct decode_opt *o, struct arena *a, s
             builder_finish(&b);
         }
     }
+    if (device.n && !paths)
+        plain_harm(&h, "a device without a path: lines may be missing", l.number);
     return plain_end(&b, o, "esxcfg-mpath -b", &l, &h, out);
 }
 
@@ -418,5 +425,7 @@ int decode_vswitch(struct slice in, const struct decode_opt *o, struct arena *a,
             f->damage = h.why;
         }
     }
+    if (at == BELOW_SWITCH_HEADING)
+        plain_harm(&h, "a heading with no switch below: the end may be missing", l.number);
     return plain_end(&b, o, "esxcfg-vswitch -l", &l, &h, out);
 }

@@ -61,7 +61,7 @@ static bool split(struct slice line, struct slice word[NIC_WORDS], struct slice 
         }
     }
     *rest = slice_trim(line);
-    return is_name(word[NIC_NAME]) && is_pci(word[NIC_PCI]) && is_link(word[NIC_LINK]) && is_speed(word[NIC_SPEED]) &&
+    return is_name(word[NIC_NAME]) && (is_pci(word[NIC_PCI]) || slice_eqz(word[NIC_PCI], "Pseudo")) && is_link(word[NIC_LINK]) && is_speed(word[NIC_SPEED]) &&
            (slice_eqz(word[NIC_DUPLEX], "Full") || slice_eqz(word[NIC_DUPLEX], "Half")) && is_mac(word[NIC_MAC]) &&
            digits(word[NIC_MTU], false);
 }

@@ -266,6 +266,14 @@ static bool is_spoilt(struct slice line, const struct log_event *e)
            is_torn(line, e->driver) || is_torn(line, e->volume);
 }
 
+/* Heads of one second, processor and world: "2023-05-01T08:00:00.100Z cpu10:2098001)". */
+static bool same_writer(struct slice a, struct slice b)
+{
+    size_t x = slice_find(a, 0, " cpu"), y = slice_find(b, 0, " cpu");
+
+    return x != SIZE_MAX && y != SIZE_MAX && slice_eq(slice_from(a, x), slice_from(b, y)) && slice_eq(slice_cut(a, 0, 19), slice_cut(b, 0, 19));
+}
+
 /* The line before, when it is an unfinished message of HPP's that this one ends: both messages as one; else this one's. */
 static struct slice with_line_before(struct log *g, struct slice line, struct slice message)
 {
@@ -275,6 +283,7 @@ static struct slice with_line_before(struct log *g, struct slice line, struct sl
 
     start = eol ? (size_t)(eol + 1 - g->in.p) : 0;
     if (end == 0 || !log_head(slice_cut(g->in, start, end - 1 - start), &time, &before) ||
+        !same_writer(slice_cut(g->in, start, (size_t)(before.p - g->in.p) - start), slice_cut(line, 0, (size_t)(message.p - line.p))) ||
         slice_find(before, 0, "HppScsiThrottleLogForDevice") == SIZE_MAX || !slice_ends(slice_trim(before), "Failed:"))
         return message;
     return slice_of(arena_printf(g->a, SLICE_FMT " " SLICE_FMT, SLICE_ARG(slice_trim(before)), SLICE_ARG(message)));

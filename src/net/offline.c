@@ -276,6 +276,15 @@ static void not_read(struct entry *en, struct reply *r, const char *why)
     *r = (struct reply){.status = REPLY_UNREADABLE, .where = en->name, .note = why, .exit_code = -1};
 }
 
+/* The same bytes under another name: a log that was saved twice is one. */
+static bool seen_before(struct entry *const *hits, size_t i)
+{
+    for (size_t k = 0; k < i && hits[i]->body.n; k++)
+        if (!hits[k]->path && hits[k]->body.n == hits[i]->body.n && memcmp(hits[k]->body.p, hits[i]->body.p, hits[i]->body.n) == 0)
+            return true;
+    return false;
+}
+
 static int reply_one(struct offline *o, struct entry *en, bool part, reply_fn *fn, void *ctx)
 {
     struct err e = {0};
@@ -360,7 +369,6 @@ static int offline_ask(struct channel *c, const struct ask *q, reply_fn *fn, voi
     size_t n = 0;
     int rc = 0;
 
-    (void)e;
     offline_words(q->text, &words);
     for (size_t i = 0; i < o->n; i++)
         if (entry_answers(&o->v[i], q, buf_slice(&words)))
@@ -373,6 +381,10 @@ static int offline_ask(struct channel *c, const struct ask *q, reply_fn *fn, voi
         if (seen[at])
             continue;
         seen[at] = true;
+        if (part && !hits[i]->frag && !hits[i]->failed && !hits[i]->unreadable && load(hits[i], o->arena, e) == 0 && seen_before(hits, i)) {
+            hits[i]->used = true;
+            continue;
+        }
         rc = hits[i]->frag ? reply_fragments(o, at, fn, ctx, seen) : reply_one(o, hits[i], part, fn, ctx);
     }
     if (n == 0) {
