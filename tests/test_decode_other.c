@@ -593,6 +593,15 @@ static void opaque_switches_and_empty_uplinks(void **state)
           DECODE_PARTIAL, 1, 4);
 }
 
+static void a_port_has_a_name_in_brackets(void **state)
+{
+    const struct decode_opt o = {.name = "x"};
+
+    check(*state, decode_pci, &o, "0000:00:01.0 Class 0604: 8086:6f02 [PCIe RP[0000:00:01.0]]\n0000:00:1f.2 Class 0106: 8086:8d02 [vmhba0]\n",
+          DECODE_COMPLETE, 2, 0);
+    check(*state, decode_pci, &o, "0000:00:01.0 Class 0604: 8086:6f02 [PCIe RP[0000:00:01.0\n", DECODE_UNUSABLE, 0, 1);
+}
+
 /* A NIC on USB stands on no PCI function. */
 static void a_usb_nic_is_a_row(void **state)
 {
@@ -747,6 +756,7 @@ int main(void)
         T(columns_without_their_heading_are_unusable),
         T(opaque_switches_and_empty_uplinks),
         T(a_usb_nic_is_a_row),
+        T(a_port_has_a_name_in_brackets),
         T(a_value_that_fills_its_column_ends_there),
         T(a_local_path_has_no_names_and_a_dead_one_lost_them),
         T(nics_without_a_heading_are_partial),

@@ -351,14 +351,14 @@ static int run_way(struct channel *c, struct run *r, struct map *done, bool last
     return 0;
 }
 
-/* What identifies host, adapters and NICs is compared between questions too, where the answers cost nothing. */
+/* What identifies host, adapters, NICs and PCI functions is compared between questions too, where the answers cost nothing. */
 static bool compared(const struct facts *f, const struct probe *p)
 {
     struct slice table = f->schema->tables[p->table].name;
 
     if (slice_eqz(table, "host"))
         return p->nbinds == 1 && slice_eqz(f->schema->tables[p->table].columns[p->binds[0].column].name, "name");
-    return slice_eqz(table, "esxi") || (p->lists == LISTS_YES && (slice_eqz(table, "adapter") || slice_eqz(table, "nic")));
+    return slice_eqz(table, "esxi") || (p->lists == LISTS_YES && (slice_eqz(table, "adapter") || slice_eqz(table, "nic") || slice_eqz(table, "pci")));
 }
 
 static bool same_ask(const struct way *a, const struct way *b)

@@ -79,7 +79,7 @@ static enum row add_device(struct builder *b, const struct plain *l)
     if (parse_class(rest, id, &rest)) {
         rest = slice_trim(rest);
         alias = take_alias(&rest, true);
-        if (rest.n)
+        if (rest.n && !(rest.p[0] == '[' && slice_ends(rest, "]"))) /* "[PCIe RP[0000:00:01.0]]" is the name of a port */
             return ROW_BROKEN;
         add_class(b, id, l);
     } else {
