@@ -138,7 +138,8 @@ static void look_for_lacking(struct run *r, const struct reply *reply, uint32_t 
         const struct row *row = facts_at(r->f, r->probe->table, i);
 
         if (row->listed && row->compared != source)
-            r->further = arena_printf(r->f->arena, "\"" SLICE_FMT "\" [" SLICE_FMT "] does not list " SLICE_FMT ", which another complete answer names",
+            r->further = arena_printf(r->f->arena,
+                                      "\"" SLICE_FMT "\" [" SLICE_FMT "] does not list " SLICE_FMT ", which another complete answer names",
                                       SLICE_ARG(r->asked), SLICE_ARG(reply->where), SLICE_ARG(row->key));
     }
 }

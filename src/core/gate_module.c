@@ -42,7 +42,8 @@ static void check_kept(const struct match_ctx *m, const struct fix *fix, const s
     for (unsigned i = 0; i < fix->nactions; i++) {
         struct slice removed = fix->actions[i].values[0];
 
-        if (strcmp(fix->actions[i].action->name, "vib-remove") == 0 && (slice_find(removed, 0, "libata") != SIZE_MAX || slice_find(removed, 0, "vmklinux") != SIZE_MAX))
+        if (strcmp(fix->actions[i].action->name, "vib-remove") == 0 &&
+            (slice_find(removed, 0, "libata") != SIZE_MAX || slice_find(removed, 0, "vmklinux") != SIZE_MAX))
             gate_block(c, GATE_REFUSED, "the same fix removes the VIB " SLICE_FMT ", on which vmklinux drivers stand", SLICE_ARG(removed));
     }
 }

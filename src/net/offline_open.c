@@ -529,7 +529,8 @@ static bool named_files(const struct listing *l, struct map *names, struct arena
 
 static int walk_archive(const char *path, struct slice bytes, struct unpacking *u, struct archive_summary *sum, struct err *e)
 {
-    struct archive_visit visit = {.ctx = u, .want = want, .file = keep, .link = keep_link, .max_file = MAX_LOG, .max_inner = MAX_INNER, .budget = u->budget};
+    struct archive_visit visit = {.ctx = u, .want = want, .file = keep, .link = keep_link, .max_file = MAX_LOG, .max_inner = MAX_INNER,
+                                  .budget = u->budget};
 
     return bytes.p ? archive_walk_bytes(bytes, path, &visit, sum, e) : archive_walk(path, &visit, sum, e);
 }
@@ -639,7 +640,8 @@ static enum nothing open_archive(const char *path, struct slice bytes, bool inne
             problem(op, &op->v[i], "", cut);
         if (u.links && op->n > own_first)
             problem(op, &op->v[own_first], u.link,
-                    u.links == 1 ? "a link; these are not followed" : arena_printf(op->a, "and %zu more: links; these are not followed", u.links - 1));
+                    u.links == 1 ? "a link; these are not followed"
+                                 : arena_printf(op->a, "and %zu more: links; these are not followed", u.links - 1));
     } else if (op->n > before) { /* a zip of bundles has no files of its own */
         if (cut && !inner)
             cut_outside(op, path, cut);
