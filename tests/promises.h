@@ -18,11 +18,17 @@
 #include "base/xml.h"
 #include "cmd/env.h"
 
+/* Under a sanitizer (red zones, quarantine) or memcheck (shadow memory) the size of the process says nothing. */
+static inline bool memory_counts(void)
+{
 #ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1 /* red zones and quarantine: memory says nothing */
+    return false;
 #else
-#define SANITIZED 0
+    const char *preload = getenv("LD_PRELOAD");
+
+    return !preload || !strstr(preload, "vgpreload");
 #endif
+}
 
 static const struct env *shared;
 

@@ -180,7 +180,7 @@ static void try_archive(const char *name, struct slice bytes, struct opened want
     folder_path(&f, name, &path);
     want.path = buf_z(&path);
     peak = child_run(open_and_read, &want);
-    if (!SANITIZED && peak > BUDGET_MIB)
+    if (memory_counts() && peak > BUDGET_MIB)
         fail_msg("%s: %ld MiB", name, peak);
     assert_int_equal(folder_count(&f), 1);
     folder_remove(&f);
