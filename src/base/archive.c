@@ -96,23 +96,27 @@ static void check_end(const struct source *src, int64_t before, struct archive_s
     }
 }
 
-/* What stands in the archive under this name, or NULL when it is not to be shown. */
-static const char *shown_name(struct archive_entry *entry)
+/* The entry's name without "./" before it, or NULL when it is not one to be shown. */
+static const char *plain_name(struct archive_entry *entry)
 {
     const char *path = archive_entry_pathname(entry);
 
     while (path && path[0] == '.' && path[1] == '/')
         path += 2;
-    return archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry) && safe_name(path) ? path : NULL;
+    return safe_name(path) ? path : NULL;
+}
+
+/* What stands in the archive under this name, or NULL when it is not to be shown. */
+static const char *shown_name(struct archive_entry *entry)
+{
+    return archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry) ? plain_name(entry) : NULL;
 }
 
 static void tell_link(struct archive_entry *entry, const struct archive_visit *v)
 {
-    const char *path = archive_entry_pathname(entry);
+    const char *path = plain_name(entry);
 
-    while (path && path[0] == '.' && path[1] == '/')
-        path += 2;
-    if (v->link && (archive_entry_filetype(entry) == AE_IFLNK || archive_entry_hardlink(entry)) && safe_name(path))
+    if (v->link && path && (archive_entry_filetype(entry) == AE_IFLNK || archive_entry_hardlink(entry)))
         v->link(v->ctx, path);
 }
 

@@ -34,6 +34,22 @@ struct slice slice_trim(struct slice s)
     return s;
 }
 
+bool slice_blank(struct slice s)
+{
+    size_t i = 0;
+
+    while (i < s.n && (s.p[i] == ' ' || s.p[i] == '\t' || s.p[i] == '\r' || s.p[i] == '\n'))
+        i++;
+    return i == s.n;
+}
+
+bool slice_iends(struct slice s, const char *z)
+{
+    size_t n = strlen(z);
+
+    return s.n >= n && slice_ieq(slice_from(s, s.n - n), (struct slice){z, n});
+}
+
 size_t slice_find(struct slice s, size_t from, const char *needle)
 {
     size_t n = strlen(needle);

@@ -81,6 +81,10 @@ int slice_cmp(struct slice a, struct slice b);
 
 /* Without blanks, tabs and CR at both ends. */
 struct slice slice_trim(struct slice s);
+/* Nothing but blanks, tabs and line ends, which slice_trim leaves. */
+bool slice_blank(struct slice s);
+/* As slice_ends, in any case. */
+bool slice_iends(struct slice s, const char *z);
 
 /* Position of the first needle at or after from, or SIZE_MAX. */
 size_t slice_find(struct slice s, size_t from, const char *needle);

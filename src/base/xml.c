@@ -29,7 +29,6 @@ struct attr {
 struct event {
     enum xml_event kind;
     uint32_t line;
-    unsigned depth;
     const char *name;
     struct span text;
     size_t attrs, nattrs;
@@ -93,17 +92,8 @@ static struct event *add_event(struct xml *x, enum xml_event kind, uint32_t line
         x->events_cap = x->events_cap ? x->events_cap * 2 : 256;
         x->events = xrealloc(x->events, x->events_cap * sizeof *x->events);
     }
-    x->events[x->nevents] = (struct event){.kind = kind, .line = line, .depth = x->depth};
+    x->events[x->nevents] = (struct event){.kind = kind, .line = line};
     return &x->events[x->nevents++];
-}
-
-static bool blank(struct slice s)
-{
-    size_t i = 0;
-
-    while (i < s.n && strchr(" \t\r\n", s.p[i]) && s.p[i])
-        i++;
-    return i == s.n;
 }
 
 /* Text ends where markup begins. */
@@ -111,7 +101,7 @@ static void end_text(struct xml *x)
 {
     size_t n = x->bytes.n - x->text_from;
 
-    if (n && blank(slice_from(buf_slice(&x->bytes), x->text_from)))
+    if (n && slice_blank(slice_from(buf_slice(&x->bytes), x->text_from)))
         x->bytes.n = x->text_from;
     else if (n)
         add_event(x, XML_TEXT, x->text_line)->text = (struct span){x->text_from, n};
@@ -433,11 +423,6 @@ const char *xml_name(const struct xml *x)
 struct slice xml_text(const struct xml *x)
 {
     return slice_at(x, current(x)->text);
-}
-
-unsigned xml_depth(const struct xml *x)
-{
-    return current(x)->depth;
 }
 
 uint32_t xml_line(const struct xml *x)

@@ -31,7 +31,6 @@ enum xml_event xml_next(struct xml *x);
 /* Local name of the element of XML_OPEN or XML_CLOSE; valid until xml_close. */
 const char *xml_name(const struct xml *x);
 struct slice xml_text(const struct xml *x);
-unsigned xml_depth(const struct xml *x);
 /* Line of the current node, from 1; of an element, XML_CLOSE too, that of its opening tag's end. */
 uint32_t xml_line(const struct xml *x);
 const char *xml_error(const struct xml *x, uint32_t *line);

@@ -126,6 +126,11 @@ size_t cli_table_width(const struct cli *c)
     return c->tty || c->env.columns ? c->width : 0;
 }
 
+unsigned cli_text_width(const struct cli *c)
+{
+    return c->width > 100 ? 100 : c->width;
+}
+
 const char *cli_style(const struct cli *c, enum style s)
 {
     static const char *const codes[] = {

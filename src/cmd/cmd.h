@@ -64,6 +64,8 @@ int cli_write_json(struct cli *c, struct js **document);
 
 /* Width for text_table_print: 0 when the output is no terminal, so that nothing is cut for a pipe. */
 size_t cli_table_width(const struct cli *c);
+/* For prose: lines of more than 100 characters are hard to read. */
+unsigned cli_text_width(const struct cli *c);
 
 /* Escape sequences, empty without colour. Never the only bearer of a meaning. */
 enum style { STYLE_NONE, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };

@@ -54,7 +54,7 @@ static void print_step(const struct run *r, const struct facts *f, const struct 
     buf_printf(out, "  line %-5u%s%-5s%s", s->cond->line,
                cli_style(r->c, s->result == TRI_TRUE ? STYLE_GREEN : s->result == TRI_FALSE ? STYLE_RED : STYLE_YELLOW), marks[s->result],
                cli_style(r->c, STYLE_NONE));
-    opts_wrap(out, buf_z(&safe), 17, 17, r->c->width > 100 ? 100 : r->c->width);
+    opts_wrap(out, buf_z(&safe), 17, 17, cli_text_width(r->c));
 }
 
 static void print_trace(const struct run *r, const struct facts *f, const char *heading, const struct step_taken *v, size_t n, struct buf *out)
@@ -83,7 +83,7 @@ static void print_point(const struct run *r, const char *text, struct buf *out)
 
     buf_add_safe(&safe, slice_of(text));
     buf_addz(out, "  - ");
-    opts_wrap(out, buf_z(&safe), 4, 4, r->c->width > 100 ? 100 : r->c->width);
+    opts_wrap(out, buf_z(&safe), 4, 4, cli_text_width(r->c));
 }
 
 /* What other rules say about it: only a whole run tells. */
@@ -161,7 +161,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     }
     buf_printf(&b, SLICE_FMT " (%s, line %u)\n  ", SLICE_ARG(r->rule->id), r->rule->file, r->rule->line);
     buf_add_safe(&title, r->rule->title);
-    opts_wrap(&b, buf_z(&title), 2, 2, r->c->width > 100 ? 100 : r->c->width);
+    opts_wrap(&b, buf_z(&title), 2, 2, cli_text_width(r->c));
     buf_printf(&b, "  about the rows of " SLICE_FMT ", %s\n\n", SLICE_ARG(table->name), severity_name(r->rule->severity));
     for (size_t i = 0; i < facts_count(h->facts, t); i++) {
         const struct row *row = facts_at(h->facts, t, i);

@@ -40,7 +40,7 @@ struct run {
 
 static void style_of(const struct cli *c, struct report_style *s)
 {
-    *s = (struct report_style){.width = c->width > 100 ? 100 : c->width, .verbose = c->verbose, .bold = cli_style(c, STYLE_BOLD),
+    *s = (struct report_style){.width = cli_text_width(c), .verbose = c->verbose, .bold = cli_style(c, STYLE_BOLD),
                                .dim = cli_style(c, STYLE_DIM), .red = cli_style(c, STYLE_RED), .yellow = cli_style(c, STYLE_YELLOW),
                                .green = cli_style(c, STYLE_GREEN), .none = cli_style(c, STYLE_NONE)};
 }

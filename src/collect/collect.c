@@ -27,14 +27,6 @@ struct run {
     const char *why, *further; /* further: a row that a complete answer did not list */
 };
 
-static bool blank(struct slice s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!strchr(" \t\r\n", s.p[i]) || !s.p[i])
-            return false;
-    return true;
-}
-
 static const char *ask_prefix(enum ask_kind kind)
 {
     return kind == ASK_ESXCLI ? "esxcli " : "";
@@ -89,7 +81,7 @@ static enum decode_state take_answer(struct run *r, struct slice body, const str
 
     opt.cut = reply->cut;
     opt.name = reply->where.p;
-    if (blank(body) && reply->exit_code == 0 && !reply->cut && may_be_empty(r->way, reply->where)) /* asked, ended well, printed nothing: there is none */
+    if (slice_blank(body) && reply->exit_code == 0 && !reply->cut && may_be_empty(r->way, reply->where)) /* asked, ended well, printed nothing: there is none */
         d = (struct decoded){.state = DECODE_COMPLETE, .form = "empty"};
     else if (decode_answer(r->way->decoder, body, &opt, r->f->arena, &d) < 0)
         d.state = DECODE_PARTIAL, d.why = d.why ? d.why : "more than there is room for";
@@ -397,11 +389,10 @@ static int run_probe(struct channel *c, const struct probe *p, bool second, stru
 }
 
 /* "vmkchdev -l" names 0000:09:00.0, which the complete list lacks */
-static const char *unlisted(struct facts *f, const struct row *r)
+static const char *unlisted(struct facts *f, const struct value *named, struct slice key)
 {
-    const struct source *s = &f->sources[r->cells[f->schema->tables[r->table].keys[0]].source];
-
-    return arena_printf(f->arena, "\"" SLICE_FMT "\" names " SLICE_FMT ", which the list lacks", SLICE_ARG(s->ask), SLICE_ARG(r->key));
+    return arena_printf(f->arena, "\"" SLICE_FMT "\" names " SLICE_FMT ", which the list lacks", SLICE_ARG(f->sources[named->source].ask),
+                        SLICE_ARG(key));
 }
 
 /* Other answers name an adapter that the complete list lacks (paths, iSCSI, NVMe): it is not complete. */
@@ -415,12 +406,11 @@ static void distrust_adapters(struct facts *f)
 
             if (col->type != VT_REF || col->table != (int)adapters || col->derived || t == facts_table_index(f, "log"))
                 continue;
-            for (size_t i = 0; i < facts_count(f, t) && facts_complete(f, "adapter", NULL); i++) {
+            for (size_t i = 0; i < facts_count(f, t) && facts_table(f, adapters, NULL) == TS_COMPLETE; i++) {
                 const struct value *v = &facts_at(f, t, i)->cells[c];
 
                 if (v->state == VS_KNOWN && !facts_find(f, adapters, v->s))
-                    facts_set_table(f, adapters, TS_PARTIAL, arena_printf(f->arena, "\"" SLICE_FMT "\" names " SLICE_FMT ", which the list lacks",
-                                                                         SLICE_ARG(f->sources[v->source].ask), SLICE_ARG(v->s)));
+                    facts_set_table(f, adapters, TS_PARTIAL, unlisted(f, v, v->s));
             }
         }
 }
@@ -450,11 +440,14 @@ static void settle_tables(const struct probes *p, const struct outcome *o, struc
             whole = done == nparts ? TS_COMPLETE : TS_PARTIAL;
         if (whole == TS_UNKNOWN && facts_count(f, t))
             whole = TS_PARTIAL; /* rows from probes that do not list the table */
-        for (size_t i = 0; i < facts_count(f, t) && whole == TS_COMPLETE; i++)
-            if (!facts_at(f, t, i)->listed && !f->schema->tables[t].single) {
-                why = unlisted(f, facts_at(f, t, i));
+        for (size_t i = 0; i < facts_count(f, t) && whole == TS_COMPLETE && !f->schema->tables[t].single; i++) {
+            const struct row *r = facts_at(f, t, i);
+
+            if (!r->listed) {
+                why = unlisted(f, &r->cells[f->schema->tables[t].keys[0]], r->key);
                 whole = TS_PARTIAL;
             }
+        }
         facts_set_table(f, t, whole, whole == TS_COMPLETE ? NULL : why);
     }
 }
@@ -489,9 +482,12 @@ static void explain_gaps(const struct probes *p, const struct outcome *o, struct
             const struct probe *probe = p->v[i];
             const char *why = (o[i].state == TS_COMPLETE) == answered ? reason(probe, &o[i], f->arena) : NULL;
 
-            for (size_t k = 0; why && k < facts_count(f, probe->table); k++)
+            for (size_t k = 0; why && k < facts_count(f, probe->table); k++) {
+                struct row *r = facts_row(f, probe->table, facts_at(f, probe->table, k)->key);
+
                 for (unsigned b = 0; b < probe->nbinds; b++)
-                    facts_put(f, facts_row(f, probe->table, facts_at(f, probe->table, k)->key), probe->binds[b].column, value_unknown(why));
+                    facts_put(f, r, probe->binds[b].column, value_unknown(why));
+            }
         }
 }
 

@@ -197,7 +197,6 @@ static bool known_positive(const struct value *v)
 static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_check *c)
 {
     const struct value *pending = facts_cell(m->facts, facts_single(m->facts, "host"), "reboot-pending");
-    const struct value *minutes = facts_cell(m->facts, facts_single(m->facts, "host"), "log-minutes");
     const struct row *l;
     const char *why;
 
@@ -207,7 +206,7 @@ static void gate_next_boot(const struct match_ctx *m, bool back, struct fix_chec
         gate_block(c, GATE_REFUSED, "a change already waits for the next boot: reboot first, or take it back");
     if (!facts_complete(m->facts, "log", &why) && !back)
         gate_block(c, GATE_UNKNOWN, "whether the log reports a missing boot bank is not known: %s", why);
-    else if (!back && (minutes->state != VS_KNOWN || minutes->i < MATCH_LOG_MINUTES))
+    else if (!back && match_log_short(m->facts))
         gate_block(c, GATE_UNKNOWN, "whether the log reports a missing boot bank is not known: less than an hour of it was read");
     for (size_t i = 0; (l = derive_row(m->facts, "device", i)) && !back; i++)
         if (known_text(facts_cell(m->facts, l, "status"), "dead") ||

@@ -97,13 +97,14 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
                            struct slice user, struct fix_check *c)
 {
     const struct value *list = facts_cell(m->facts, pci, "candidates");
+    const struct value *owner = facts_cell(m->facts, pci, "owner"), *next = facts_cell(m->facts, pci, "configured-owner");
     unsigned modules = facts_table_index(m->facts, "module");
     const struct value *open = NULL;
     const char *why;
 
-    if (facts_cell(m->facts, pci, "owner")->conflict || facts_cell(m->facts, pci, "configured-owner")->conflict)
+    if (owner->conflict || next->conflict)
         gate_block(c, GATE_UNKNOWN, "who has " SLICE_FMT " (" SLICE_FMT ") is told differently: %s", SLICE_ARG(user), SLICE_ARG(pci->key),
-                   facts_cell(m->facts, pci, facts_cell(m->facts, pci, "owner")->conflict ? "owner" : "configured-owner")->why);
+                   owner->conflict ? owner->why : next->why);
     if (goes_to_machine(m, pci)) {
         gate_block(c, GATE_REFUSED, SLICE_FMT " (" SLICE_FMT ") is to be passed through to a machine from the next boot on: settle that first",
                    SLICE_ARG(user), SLICE_ARG(pci->key));
@@ -173,11 +174,10 @@ static void check_user(const struct match_ctx *m, const struct fix *fix, const s
               pci->why ? pci->why : why ? why : "it is not in the PCI list");
         return;
     }
-    if (facts_cell(m->facts, function, "module")->state == VS_KNOWN && !slice_eq(facts_cell(m->facts, function, "module")->s, module) &&
-        lists_module(facts_cell(m->facts, function, "candidates"), module))
-        gate_block(c, GATE_UNKNOWN, "the PCI list says that " SLICE_FMT " drives " SLICE_FMT ", its own list says " SLICE_FMT,
-                   SLICE_ARG(facts_cell(m->facts, function, "module")->s), SLICE_ARG(r->key), SLICE_ARG(module));
     owner = facts_cell(m->facts, function, "module");
+    if (owner->state == VS_KNOWN && !slice_eq(owner->s, module) && lists_module(facts_cell(m->facts, function, "candidates"), module))
+        gate_block(c, GATE_UNKNOWN, "the PCI list says that " SLICE_FMT " drives " SLICE_FMT ", its own list says " SLICE_FMT,
+                   SLICE_ARG(owner->s), SLICE_ARG(r->key), SLICE_ARG(module));
     if (owner->state == VS_ABSENT || owner->conflict)
         gate_block(c, GATE_UNKNOWN, "what drives " SLICE_FMT " is told differently: its own list says " SLICE_FMT ", the PCI list %s",
                    SLICE_ARG(r->key), SLICE_ARG(module), owner->conflict ? owner->why : "nothing");

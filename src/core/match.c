@@ -86,15 +86,21 @@ static enum tri body(const struct eval *ev, const struct rule *r, const struct r
     return tri_not(good);
 }
 
+bool match_log_short(const struct facts *f)
+{
+    const struct value *minutes = facts_cell(f, facts_single(f, "host"), "log-minutes");
+
+    return minutes->state != VS_KNOWN || minutes->i < 60;
+}
+
 /* Do the conditions look at the log, and is too little of it there. */
 static bool too_little_log(const struct eval *ev, const struct rule *r)
 {
-    const struct value *minutes = facts_cell(ev->facts, facts_single(ev->facts, "host"), "log-minutes");
     bool log = false;
 
     for (unsigned i = 0; i < r->nevidence; i++)
         log |= cond_table(r->evidence[i]) == facts_table_index(ev->facts, "log");
-    return log && (minutes->state != VS_KNOWN || minutes->i < MATCH_LOG_MINUTES);
+    return log && match_log_short(ev->facts);
 }
 
 static enum evidence look_for_evidence(const struct eval *ev, const struct rule *r, const struct row *row)

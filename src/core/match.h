@@ -40,8 +40,8 @@ struct match_ctx {
     struct arena *arena;
 };
 
-/* A log that covers less says nothing by what is not in it: it is an excerpt, or the host has just booted. */
-#define MATCH_LOG_MINUTES 60
+/* A log of less than an hour says nothing by what is not in it: it is an excerpt, or the host has just booted. True when that is not known. */
+bool match_log_short(const struct facts *f);
 
 /* Returns 0, or VF_ELIMIT. Findings that are withheld or superseded are in the list, marked. */
 int match_run(const struct match_ctx *m, struct findings *out, struct err *e);

@@ -72,13 +72,6 @@ void offline_words(struct slice text, struct buf *out)
     }
 }
 
-static bool iends(struct slice s, const char *ending)
-{
-    size_t n = strlen(ending);
-
-    return s.n >= n && slice_ieq(slice_from(s, s.n - n), (struct slice){ending, n});
-}
-
 /* "name (1)": what browsers and file managers call a second copy. */
 static struct slice without_copy(struct slice name)
 {
@@ -101,7 +94,7 @@ static struct slice without_ending(struct slice name, enum form *form)
         before = name.n;
         name = without_copy(name);
         for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-            if (iends(name, endings[i].ending)) {
+            if (slice_iends(name, endings[i].ending)) {
                 *form = endings[i].form;
                 name = slice_cut(name, 0, name.n - strlen(endings[i].ending));
                 break;
@@ -121,7 +114,7 @@ static void name_words(struct entry *en, struct slice name, struct buf *out)
         en->stem = slice_cut(name, 0, name.n - base.n + at);
         base = slice_cut(base, 0, at);
     }
-    en->gz = iends(base, ".gz");
+    en->gz = slice_iends(base, ".gz");
     if (en->gz)
         base = slice_cut(base, 0, base.n - 3);
     offline_words(without_ending(base, &en->form), out);

@@ -370,31 +370,28 @@ struct unpacking {
     bool inner;
 };
 
+/* Something, then one of the endings, in any case. */
+static bool ends_in(struct slice base, const char *const *endings)
+{
+    for (; *endings; endings++)
+        if (base.n > strlen(*endings) && slice_iends(base, *endings))
+            return true;
+    return false;
+}
+
 static bool archive_name(struct slice base)
 {
-    static const char *const endings[] = {".tgz", ".tar.gz", ".zip", ".tar"};
+    static const char *const endings[] = {".tgz", ".tar.gz", ".zip", ".tar", NULL};
 
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        struct slice ending = slice_of(endings[i]);
-
-        if (base.n > ending.n && slice_ieq(slice_from(base, base.n - ending.n), ending))
-            return true;
-    }
-    return false;
+    return ends_in(base, endings);
 }
 
 /* Packed in a way that is not read, or not whole: "esx3.tar.xz", "esx3.tgz.part". */
 static bool other_archive(struct slice base)
 {
-    static const char *const endings[] = {".gz", ".xz", ".txz", ".bz2", ".tbz", ".zst", ".7z", ".rar", ".part", ".crdownload", ".filepart"};
+    static const char *const endings[] = {".gz", ".xz", ".txz", ".bz2", ".tbz", ".zst", ".7z", ".rar", ".part", ".crdownload", ".filepart", NULL};
 
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        struct slice ending = slice_of(endings[i]);
-
-        if (base.n > ending.n && slice_ieq(slice_from(base, base.n - ending.n), ending))
-            return true;
-    }
-    return false;
+    return ends_in(base, endings);
 }
 
 /* A bundle of which nothing can be read has a place in the report too. Returns false when there is no more room. */

@@ -188,7 +188,7 @@ static void evidence(const struct printing *p, const struct finding *f)
     case EVIDENCE_UNKNOWN:
         if (facts_table(facts, log, NULL) == TS_UNKNOWN)
             line(p, "evidence", "not collected: no log was read");
-        else if (minutes->state == VS_KNOWN && minutes->i < MATCH_LOG_MINUTES)
+        else if (minutes->state == VS_KNOWN && match_log_short(facts))
             line(p, "evidence", "not among the %lld minutes of log that were read, which are too few to say that it does not happen",
                  (long long)minutes->i);
         else
