@@ -25,10 +25,10 @@ static int touch_reply(void *ctx, const struct reply *r)
 static void open_recording(const uint8_t *data, size_t size)
 {
     static const struct ask asks[] = {
-        {ASK_ESXCLI, {"storage core adapter list", 25}},
-        {ASK_SHELL, {"vmware -vl", 10}},
-        {ASK_FILE, {"/var/log/vmkernel.log", 21}},
-        {ASK_FILE, {"/etc/vmware/default.map.d/*.map", 31}},
+        {.kind = ASK_ESXCLI, .text = {"storage core adapter list", 25}},
+        {.kind = ASK_SHELL, .text = {"vmware -vl", 10}},
+        {.kind = ASK_FILE, .text = {"/var/log/vmkernel.log", 21}},
+        {.kind = ASK_FILE, .text = {"/etc/vmware/default.map.d/*.map", 31}},
     };
     FUZZ_ARENA(a, 64u << 20);
     struct offline_target *t;
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     if (slice_next_line(&in, &name, NULL)) { /* a name, a line end, and the ask */
-        struct ask q = {(enum ask_kind)(choice % 4u - 1u), in};
+        struct ask q = {.kind = (enum ask_kind)(choice % 4u - 1u), .text = in};
 
         if ((q.kind != ASK_FILE || slice_starts(in, "/")) && arena_dup(a, name).p)
             (void)offline_name_answers(arena_dup(a, name).p, &q);

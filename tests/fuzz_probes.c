@@ -28,13 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     FUZZ_ARENA(a, 16u << 20);
     unsigned choice = fuzz_choice(&data, &size);
-    struct ask q = {(enum ask_kind)(choice % 4u - 1u), fuzz_slice(data, size)};
+    struct ask q = {.kind = (enum ask_kind)(choice % 4u - 1u), .text = fuzz_slice(data, size)};
     struct probes p = {0};
     struct err e = {0};
     int rc;
 
     if (choice % 4u) {
-        if (probe_readonly(&q, &e) == 0)
+        if (ask_readonly(&q, &e) == 0)
             check_permitted(&q);
         return 0;
     }

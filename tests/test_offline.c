@@ -80,7 +80,7 @@ static void a_name_answers_its_command_in_every_spelling(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        struct ask q = {t[i].kind, slice_of(t[i].ask)};
+        struct ask q = {.kind = t[i].kind, .text = slice_of(t[i].ask)};
 
         if (offline_name_answers(t[i].file, &q) != t[i].answers)
             fail_msg("\"%s\" %s \"%s\"", t[i].file, t[i].answers ? "does not answer" : "answers", t[i].ask);
@@ -170,7 +170,7 @@ static int on_reply(void *ctx, const struct reply *r)
 /* The first answer; the others stay in the fixture. */
 static const struct reply *ask(struct fixture *f, enum ask_kind kind, const char *text)
 {
-    struct ask q = {kind, slice_of(text)};
+    struct ask q = {.kind = kind, .text = slice_of(text)};
 
     f->nreplies = 0;
     assert_int_equal(channel_ask(f->targets[0].channel, &q, on_reply, f, &f->e), 0);
@@ -230,7 +230,7 @@ static int give_up(void *ctx, const struct reply *r)
 static void an_error_of_the_asker_is_returned(void **state)
 {
     struct fixture *f = *state;
-    struct ask q = {ASK_ESXCLI, SLICE_LIT("system version get")};
+    struct ask q = {.kind = ASK_ESXCLI, .text = SLICE_LIT("system version get")};
 
     put(f, "esxcli_system_version_get.txt", "x");
     open_ok(f, "folder");
@@ -422,7 +422,7 @@ static void open_hosts(struct fixture *f, const char *labels)
 
 static struct slice answer_of(struct fixture *f, size_t host, const char *text)
 {
-    struct ask q = {ASK_ESXCLI, slice_of(text)};
+    struct ask q = {.kind = ASK_ESXCLI, .text = slice_of(text)};
 
     f->nreplies = 0;
     assert_int_equal(channel_ask(f->targets[host].channel, &q, on_reply, f, &f->e), 0);

@@ -5,9 +5,9 @@
 static void readonly(enum ask_kind kind, bool permitted, const char *const *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct ask q = {kind, slice_of(text[i])};
+        struct ask q = {.kind = kind, .text = slice_of(text[i])};
         struct err e = {0};
-        int rc = probe_readonly(&q, &e);
+        int rc = ask_readonly(&q, &e);
 
         if (rc != (permitted ? 0 : VF_EDENIED) || (!permitted && !e.msg[0]))
             fail_msg("%s %s: %d %s", permitted ? "refused:" : "permitted:", text[i], rc, e.msg);
@@ -78,9 +78,9 @@ static void commands_that_change_or_could_are_refused(void **state)
     readonly(ASK_SHELL, false, shell, sizeof shell / sizeof *shell);
     readonly(ASK_FILE, false, file, sizeof file / sizeof *file);
     for (int kind = ASK_ESXCLI; kind <= ASK_FILE; kind++) {
-        struct ask nul = {(enum ask_kind)kind, {"/x list\0set", 11}};
+        struct ask nul = {.kind = (enum ask_kind)kind, .text = {"/x list\0set", 11}};
 
-        assert_int_equal(probe_readonly(&nul, &(struct err){0}), VF_EDENIED);
+        assert_int_equal(ask_readonly(&nul, &(struct err){0}), VF_EDENIED);
     }
 }
 

@@ -14,14 +14,28 @@ struct outcome {
     const char *why; /* of the best answer, for a state below complete */
 };
 
+/* How far a probe is; it stays from round to round, until every answer it waits for is there. */
+struct progress {
+    unsigned step;           /* next way; past the last one the ways again whose esxcli answer was not understood, in the other form */
+    uint32_t misread;        /* those ways, a bit each */
+    unsigned possible;       /* ways that the release has */
+    const struct way *whole; /* answered completely */
+    struct map done;         /* values of each that were */
+    bool finished;
+};
+
+_Static_assert(PROBE_MAX_WAYS <= 32, "misread has a bit for each way");
+
 struct run {
     const struct probe *probe;
     const struct way *way;
+    enum ask_form form;
     struct facts *f;
     struct slice each, asked;
     enum decode_state best; /* of the present way and expansion */
     bool answered, parts_ok;
     bool saved;     /* of the channel */
+    bool misread;   /* an uncut answer of a command that went well, and the decoder did not get all of it */
     bool cross;     /* answered completely: further answers are only compared */
     bool other_way; /* with the answer to another question */
     const char *why, *further; /* further: a row that a complete answer did not list */
@@ -189,6 +203,7 @@ static int on_reply(void *ctx, const struct reply *reply)
     }
     if (state > r->best)
         r->best = state;
+    r->misread |= (state == DECODE_PARTIAL || state == DECODE_UNUSABLE) && !reply->cut && reply->exit_code == 0;
     if (reply->part) {
         r->parts_ok &= state == DECODE_COMPLETE;
         return 0;
@@ -211,18 +226,25 @@ static struct slice expand(struct slice text, struct slice each, struct arena *a
                                  SLICE_ARG(slice_from(text, at + 2))));
 }
 
+static struct ask make_ask(const struct run *r)
+{
+    struct slice text = expand(r->way->ask.text, r->each, r->f->arena);
+
+    return (struct ask){.kind = r->way->ask.kind, .form = r->form, .text = text, .value = slice_from(text, text.n - r->each.n)};
+}
+
 /* Ask one way for one value of each. Returns 1 when the answer was complete. */
 static int ask_once(struct channel *c, struct run *r, struct err *e)
 {
-    struct ask q = {r->way->ask.kind, expand(r->way->ask.text, r->each, r->f->arena)};
+    struct ask q = make_ask(r);
 
     r->asked = slice_of(arena_printf(r->f->arena, "%s" SLICE_FMT, ask_prefix(q.kind), SLICE_ARG(q.text)));
     r->best = DECODE_UNUSABLE;
-    r->answered = false;
+    r->answered = r->misread = false;
     r->parts_ok = true;
     r->cross = r->other_way;
     r->why = NULL;
-    if (probe_readonly(&q, e) < 0) { /* a value of the host that would not pass as an argument: never sent */
+    if (ask_readonly(&q, e) < 0) { /* a value of the host that would not pass as an argument: never sent */
         (void)add_source(r, (struct slice){NULL, 0}, NULL, arena_printf(r->f->arena, "%s", e->msg), 0, SOURCE_REFUSED);
         return 0;
     }
@@ -313,31 +335,63 @@ static bool in_release(const struct facts *f, const struct way *w)
     return !(w->before.major && release_order(&none, &host, &w->before, &order) == 0 && order >= 0);
 }
 
-/* Ask one way: once, or for each value that no earlier way has answered completely (done). */
-static int run_way(struct channel *c, struct run *r, struct map *done, bool last, struct outcome *o, struct err *e)
+/* Values of each to ask with, without those that an earlier way has answered completely; one empty one for a way without each. */
+static int way_values(struct run *r, const struct map *done, struct slice **values, size_t *n, struct err *e)
 {
-    struct slice one = {NULL, 0}, *values = &one;
-    size_t n = 1;
+    size_t kept = 0;
 
-    if (r->way->each.n) {
-        values = arena_array(r->f->arena, MAX_EXPANSIONS, sizeof *values);
-        if (!values)
-            return err_set(e, VF_ELIMIT, "no room left for the facts of this host");
-        n = expansions(r->f, r->way, values);
+    *values = arena_array(r->f->arena, r->way->each.n ? MAX_EXPANSIONS : 1, sizeof **values);
+    if (!*values)
+        return err_set(e, VF_ELIMIT, "no room left for the facts of this host");
+    *n = 1;
+    if (!r->way->each.n)
+        return 0;
+    *n = expansions(r->f, r->way, *values);
+    for (size_t k = 0; k < *n; k++)
+        if (map_get(done, (*values)[k]) == MAP_NONE)
+            (*values)[kept++] = (*values)[k];
+    *n = kept;
+    return 0;
+}
+
+/* Are the answers at hand; if not they come with the next round. */
+static bool at_hand(struct channel *c, struct run *r, const struct slice *values, size_t n)
+{
+    bool all = true;
+
+    for (size_t k = 0; k < n; k++) {
+        struct ask q;
+
+        r->each = values[k];
+        q = make_ask(r);
+        all &= ask_readonly(&q, NULL) < 0 || channel_want(c, &q);
     }
+    return all;
+}
+
+/* Ask one way: once, or for each value. Returns 1 when it has to wait for answers. */
+static int run_way(struct channel *c, struct run *r, struct progress *at, bool last, struct outcome *o, struct err *e)
+{
+    struct slice *values = NULL;
+    size_t n = 0;
+
+    if (way_values(r, &at->done, &values, &n, e) < 0)
+        return e->code;
+    if (!at_hand(c, r, values, n))
+        return 1;
     for (size_t k = 0; k < n; k++) {
         int rc;
 
         r->each = values[k];
-        if (r->each.n && map_get(done, r->each) != MAP_NONE)
-            continue;
         rc = ask_once(c, r, e);
         if (rc < 0)
             return rc;
         if (rc == 1 && r->each.n)
-            (void)map_put(done, r->f->arena, r->each, 1);
+            (void)map_put(&at->done, r->f->arena, r->each, 1);
+        if (r->misread && rc == 0 && !r->each.n && r->way->ask.kind == ASK_ESXCLI)
+            at->misread |= 1u << (r->way - r->probe->ways);
         if (!r->answered && r->why && last && !r->other_way)
-            (void)add_source(r, one, NULL, r->why, 0, SOURCE_MISSING);
+            (void)add_source(r, (struct slice){NULL, 0}, NULL, r->why, 0, SOURCE_MISSING);
         if (!r->other_way || r->further)
             note_outcome(o, r, rc == 1 && !r->way->each.n);
     }
@@ -359,33 +413,50 @@ static bool same_ask(const struct way *a, const struct way *b)
     return a->ask.kind == b->ask.kind && slice_eq(a->ask.text, b->ask.text);
 }
 
-static int run_probe(struct channel *c, const struct probe *p, bool second, struct facts *f, struct outcome *o, struct err *e)
+static bool needs_rows(const struct way *w)
+{
+    return w->each.n && !slice_starts(w->each, "=");
+}
+
+/*
+ * Of a host that is asked: the form that was seen from a real one, the structured one first; the other one for an answer that was not
+ * understood, whose layout may be new.
+ */
+static enum ask_form form_of(const struct way *w, bool again)
+{
+    return w->ask.kind == ASK_ESXCLI && w->xml_seen != again ? ASK_AS_XML : ASK_AS_TEXT;
+}
+
+/* From where it stopped, until it is finished or has to wait: then 1. */
+static int run_probe(struct channel *c, const struct probe *p, bool second, struct progress *at, struct facts *f, struct outcome *o, struct err *e)
 {
     struct run r = {.probe = p, .f = f, .saved = c->ops->saved};
-    const struct way *whole = NULL; /* the way that was answered completely */
-    struct map done = {0};
-    unsigned possible = 0;
-    int rc = 0;
 
-    for (unsigned i = 0; i < p->nways && rc == 0; i++) {
-        bool needs_rows = p->ways[i].each.n && !slice_starts(p->ways[i].each, "=");
+    for (; at->step < (r.saved ? p->nways : 2 * p->nways); at->step++) {
+        unsigned i = at->step % p->nways;
+        bool again = at->step >= p->nways;
+        int rc;
 
         r.way = &p->ways[i];
-        if (r.way->never || !in_release(f, r.way))
+        r.form = form_of(r.way, again);
+        if (r.way->never || !in_release(f, r.way) || (again && !(at->misread >> i & 1)))
             continue;
-        possible++;
-        if (needs_rows != second)
+        at->possible++;
+        if (needs_rows(r.way) != second)
             continue;
-        r.other_way = whole != NULL;
-        if (whole ? !r.saved || !compared(f, p) || same_ask(r.way, whole) : o->state == TS_COMPLETE)
+        r.other_way = at->whole != NULL;
+        if (at->whole ? !r.saved || !compared(f, p) || same_ask(r.way, at->whole) : o->state == TS_COMPLETE)
             continue;
-        rc = run_way(c, &r, &done, i + 1 == p->nways, o, e);
-        if (o->state == TS_COMPLETE && !whole)
-            whole = r.way;
+        rc = run_way(c, &r, at, i + 1 == p->nways, o, e);
+        if (rc != 0)
+            return rc;
+        if (o->state == TS_COMPLETE && !at->whole)
+            at->whole = r.way;
     }
-    if (possible == 0) /* this release has nothing of the kind */
+    at->finished = true;
+    if (at->possible == 0) /* this release has nothing of the kind */
         *o = (struct outcome){.state = TS_COMPLETE};
-    return rc;
+    return 0;
 }
 
 /* "vmkchdev -l" names 0000:09:00.0, which the complete list lacks */
@@ -491,20 +562,81 @@ static void explain_gaps(const struct probes *p, const struct outcome *o, struct
         }
 }
 
-int collect_run(struct channel *c, const struct probes *p, struct facts *f, struct err *e)
+struct collecting {
+    struct channel *c;
+    const struct probes *p;
+    struct facts *f;
+    struct outcome *o;
+    struct progress *first, *second; /* of each probe: ways that need no rows, and those that do */
+};
+
+/* Are the rows there that a way is repeated for: nothing that lists their tables is waited for. */
+static bool rows_settled(const struct collecting *v, const struct way *w)
 {
-    struct outcome *o = arena_array(f->arena, p->n + 1, sizeof *o);
+    struct slice each = w->each, word;
+
+    while (slice_next_word(&each, " ", &word)) {
+        unsigned t = (unsigned)schema_table(v->f->schema, slice_cut(word, 0, slice_find_char(word, 0, '.')));
+        bool whole = false, waited = false;
+
+        for (size_t i = 0; i < v->p->n; i++) {
+            if (v->p->v[i]->table != t || v->p->v[i]->lists == LISTS_NO)
+                continue;
+            whole |= v->p->v[i]->lists == LISTS_YES && v->o[i].state == TS_COMPLETE;
+            waited |= !v->first[i].finished;
+        }
+        if (waited && !whole)
+            return false;
+    }
+    return true;
+}
+
+static bool can_run(const struct collecting *v, const struct probe *p)
+{
+    for (unsigned i = 0; i < p->nways; i++)
+        if (needs_rows(&p->ways[i]) && !rows_settled(v, &p->ways[i]))
+            return false;
+    return true;
+}
+
+/* Whatever can be decoded with the answers at hand; *waiting counts the probes that want more. */
+static int run_round(struct collecting *v, size_t *waiting, struct err *e)
+{
+    unsigned release = facts_table_index(v->f, "esxi");
     int rc = 0;
 
-    if (!o)
+    *waiting = 0;
+    for (int pass = 0; pass < 3 && !(pass == 1 && *waiting); pass++) /* the release first: it says which commands there are */
+        for (size_t i = 0; i < v->p->n; i++) {
+            struct progress *at = pass == 2 ? &v->second[i] : &v->first[i];
+
+            if (at->finished || (pass < 2 && (v->p->v[i]->table == release) != (pass == 0)) || (*waiting && pass == 2 && !can_run(v, v->p->v[i])))
+                continue;
+            rc = run_probe(v->c, v->p->v[i], pass == 2, at, v->f, &v->o[i], e);
+            if (rc < 0)
+                return rc;
+            *waiting += rc == 1;
+        }
+    return 0;
+}
+
+int collect_run(struct channel *c, const struct probes *p, struct facts *f, struct err *e)
+{
+    struct collecting v = {c, p, f, arena_array(f->arena, p->n + 1, sizeof *v.o), arena_array(f->arena, p->n + 1, sizeof *v.first),
+                           arena_array(f->arena, p->n + 1, sizeof *v.second)};
+    size_t waiting;
+    int rc;
+
+    if (!v.o || !v.first || !v.second)
         return err_set(e, VF_ELIMIT, "no room left for the facts of this host");
-    for (int pass = 0; pass < 3 && rc >= 0; pass++) /* the release first: it says which commands there are */
-        for (size_t i = 0; i < p->n && rc >= 0; i++)
-            if (pass == 2 || (p->v[i]->table == facts_table_index(f, "esxi")) == (pass == 0))
-                rc = run_probe(c, p->v[i], pass == 2, f, &o[i], e);
-    settle_tables(p, o, f);
+    do {
+        rc = run_round(&v, &waiting, e);
+        if (rc == 0 && waiting)
+            rc = channel_fetch(c, e);
+    } while (rc == 0 && waiting);
+    settle_tables(p, v.o, f);
     distrust_adapters(f);
-    explain_gaps(p, o, f);
+    explain_gaps(p, v.o, f);
     if (rc >= 0 && arena_full(f->arena))
         rc = err_set(e, VF_ELIMIT, "the host's answers are larger than what one host may hold; the rest was left out");
     return rc;

@@ -7,8 +7,8 @@
 
 /*
  * Probes: what is asked of a host, which decoder reads the answer, which key goes to which column. They are data (probes/ *.xml; the
- * format is described in docs/writing-probes.md) and cannot act: every command must pass the read-only grammar below, when it is
- * loaded and again when it is sent.
+ * format is described in docs/writing-probes.md) and cannot act: every command must pass the read-only grammar (net/channel.h),
+ * when it is loaded and again when it is sent.
  */
 
 /* Named extractions from a text, the only computing a probe may ask for. */
@@ -77,12 +77,6 @@ struct probes {
 /* Add the probes of one file. e names file, line, and the nearest known word. */
 int probes_load(struct probes *p, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct err *e);
 const struct probe *probes_find(const struct probes *p, struct slice id);
-
-/*
- * The read-only grammar. Returns 0, or VF_EDENIED naming the word that is not permitted: esxcli commands must end in list or get (options
- * after it, none of them a setter), the others must be in the table of probe.c with permitted options; no shell metacharacters anywhere.
- */
-int probe_readonly(const struct ask *q, struct err *e);
 
 /* Names of the extractions, for messages and documents. NULL past the end. */
 const char *take_name(unsigned i);

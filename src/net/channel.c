@@ -5,6 +5,16 @@ int channel_ask(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx,
     return c->ops->ask(c, q, fn, ctx, e);
 }
 
+bool channel_want(struct channel *c, const struct ask *q)
+{
+    return !c->ops->want || c->ops->want(c, q);
+}
+
+int channel_fetch(struct channel *c, struct err *e)
+{
+    return c->ops->fetch ? c->ops->fetch(c, e) : 0;
+}
+
 void channel_close(struct channel **c)
 {
     if (*c)

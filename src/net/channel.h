@@ -15,10 +15,21 @@ enum ask_kind {
     ASK_FILE,   /* absolute path of a file of the host; '*' in its last part asks for all such files */
 };
 
+enum ask_form { ASK_AS_TEXT, ASK_AS_XML }; /* what a live host's esxcli is told to print; saved answers are taken as they are */
+
 struct ask {
     enum ask_kind kind;
+    enum ask_form form;
     struct slice text;
+    struct slice value; /* the end of text that is one argument, whatever blanks it holds; empty when there is none */
 };
+
+/*
+ * The read-only grammar. Returns 0, or VF_EDENIED naming the word that is not permitted: esxcli commands must end in list or get (options
+ * after it, none of them a setter), the others must be in the table of readonly.c with permitted options; no shell metacharacters anywhere.
+ * Checked when a probe is loaded, when it is asked, and once more where the command line for a host is put together.
+ */
+int ask_readonly(const struct ask *q, struct err *e);
 
 enum reply_status {
     REPLY_MISSING, /* nobody answered: not in the bundle, not recorded. body is empty, note says so */
@@ -49,6 +60,8 @@ struct channel_ops {
     const char *name;
     bool saved; /* answers are at hand and cost nothing: all that say the same are compared */
     int (*ask)(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e);
+    bool (*want)(struct channel *c, const struct ask *q); /* NULL with fetch where answers are at hand */
+    int (*fetch)(struct channel *c, struct err *e);
     void (*close)(struct channel *c);
 };
 
@@ -58,6 +71,12 @@ struct channel {
 
 /* At least one call of fn for every ask. Returns 0 or a negative code; a refusal by the host is an answer, not an error. */
 int channel_ask(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e);
+/*
+ * For hosts that are far away: all that is wanted is fetched in one go. channel_want says whether the answer is at hand already; if not it
+ * comes with the next channel_fetch, which gives every wanted ask an answer, be it a failure. An ask that was never wanted is fetched alone.
+ */
+bool channel_want(struct channel *c, const struct ask *q);
+int channel_fetch(struct channel *c, struct err *e);
 void channel_close(struct channel **c);
 
 #endif
