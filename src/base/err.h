@@ -13,6 +13,9 @@ enum vf_code {
     VF_ENOTFOUND = -5,    /* no such file, table, rule, row */
     VF_EUNSUPPORTED = -6, /* known, but not possible here */
     VF_EDENIED = -7,      /* refused: permission, read-only grammar, safety gate */
+    VF_EHOST = -8,        /* a host cannot be reached, or does not do its part in time */
+    VF_EIDENTITY = -9,    /* its key is unknown, or not the one that is known */
+    VF_ELOGIN = -10,      /* it refuses the login */
 };
 
 struct err {

@@ -1,0 +1,352 @@
+#include "net/openssh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fsx.h"
+
+#define MAX_ARGS  64u
+#define MAX_WORDS 8192u /* of ssh, before the host's shell answers */
+#define PIECE     (32u << 10)
+#define END_MS    2000u /* between asking ssh to end and ending it */
+
+extern char **environ;
+
+struct openssh {
+    struct link link;
+    struct openssh_where where;
+    pid_t pid;
+    int in, out, err;  /* pipes, -1 when closed */
+    struct buf words;  /* what ssh itself says: stderr until the host's first byte */
+    bool answered;
+    struct err ended;  /* of LINK_BROKEN, told again each time */
+};
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = -1;
+}
+
+/* --- the command line --- */
+
+struct args {
+    const char *v[MAX_ARGS + 1];
+    size_t n;
+    char port[8], timeout[40], known[4200];
+};
+
+static void add(struct args *a, const char *word)
+{
+    if (a->n < MAX_ARGS)
+        a->v[a->n++] = word;
+}
+
+static void add_option(struct args *a, const char *setting)
+{
+    add(a, "-o");
+    add(a, setting);
+}
+
+static const char *const settings[] = {
+    "BatchMode=yes", "PasswordAuthentication=no", "KbdInteractiveAuthentication=no", "NumberOfPasswordPrompts=0",
+    "PermitLocalCommand=no", "RemoteCommand=none", "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "Tunnel=no",
+    "ControlMaster=no", "RequestTTY=no", "EscapeChar=none", "UpdateHostKeys=no", "VisualHostKey=no", "SendEnv=-*", "StdinNull=no",
+    "ForkAfterAuthentication=no", "SessionType=default", "LogLevel=INFO",
+};
+
+/* login: with keys, to a host whose key is known; else only as far as the key that it shows. */
+static void make_args(struct args *a, const struct openssh_where *w, bool login)
+{
+    add(a, "ssh");
+    if (w->config) {
+        add(a, "-F");
+        add(a, w->config);
+    }
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        add_option(a, settings[i]);
+    add_option(a, login ? "StrictHostKeyChecking=yes" : "StrictHostKeyChecking=accept-new");
+    add_option(a, login ? "HashKnownHosts=yes" : "HashKnownHosts=no");
+    if (!login)
+        add_option(a, "PreferredAuthentications=none");
+    (void)snprintf(a->timeout, sizeof a->timeout, "ConnectTimeout=%u", (w->connect_ms + 999) / 1000);
+    add_option(a, a->timeout);
+    if (w->known_hosts) {
+        (void)snprintf(a->known, sizeof a->known, "UserKnownHostsFile=\"%s\"", w->known_hosts);
+        add_option(a, a->known);
+        add_option(a, "GlobalKnownHostsFile=/dev/null");
+    }
+    if (w->port) {
+        (void)snprintf(a->port, sizeof a->port, "%u", w->port);
+        add(a, "-p");
+        add(a, a->port);
+    }
+    if (w->user) {
+        add(a, "-l");
+        add(a, w->user);
+    }
+    add(a, "--");
+    add(a, w->host);
+    add(a, login ? "sh" : "true");
+    a->v[a->n] = NULL;
+}
+
+/* In a process group of its own: with its proxies it can be ended, and the terminal's Ctrl-C is ours to handle. */
+static int spawn(struct openssh *o, const struct args *a, struct err *e)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int rc = 0;
+
+    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+        rc = errno;
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+    (void)posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+    (void)posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (rc == 0)
+        rc = posix_spawnp(&o->pid, "ssh", &actions, &attr, (char *const *)(uintptr_t)a->v, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attr);
+    close_fd(&in[0]);
+    close_fd(&out[1]);
+    close_fd(&err[1]);
+    o->in = in[1];
+    o->out = out[0];
+    o->err = err[0];
+    if (rc) {
+        o->pid = 0;
+        return err_set(e, rc == ENOENT ? VF_EUNSUPPORTED : VF_EIO, "ssh: %s%s", strerror(rc), rc == ENOENT ? "; is openssh-client installed?" : "");
+    }
+    (void)fcntl(o->in, F_SETFL, O_NONBLOCK);
+    (void)fcntl(o->out, F_SETFL, O_NONBLOCK);
+    (void)fcntl(o->err, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+/* --- how it ended --- */
+
+static void end_child(struct openssh *o)
+{
+    int status;
+
+    close_fd(&o->in);
+    close_fd(&o->out);
+    close_fd(&o->err);
+    if (o->pid <= 0)
+        return;
+    (void)kill(-o->pid, SIGTERM);
+    for (uint64_t until = clock_ms() + END_MS; waitpid(o->pid, &status, WNOHANG) == 0;) {
+        if (clock_left(until) == 0) {
+            (void)kill(-o->pid, SIGKILL);
+            (void)waitpid(o->pid, &status, 0);
+            break;
+        }
+        (void)poll(NULL, 0, 5);
+    }
+    o->pid = 0;
+}
+
+/* Last line that says something; ssh ends its lines with CR LF at times. */
+static struct slice last_line(struct slice text)
+{
+    struct slice line, last = {NULL, 0};
+
+    while (slice_next_line(&text, &line, NULL))
+        if (!slice_blank(line))
+            last = slice_trim(line);
+    return last;
+}
+
+static bool says(struct slice text, const char *words)
+{
+    return slice_find(text, 0, words) != SIZE_MAX;
+}
+
+/* ssh ends with 255 when it is its own failure; its words are the reason. */
+static void explain(struct openssh *o, struct err *e)
+{
+    struct slice said = buf_slice(&o->words);
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(600);
+
+    buf_add_safe(&safe, last_line(said));
+    if (says(said, "IDENTIFICATION HAS CHANGED") || says(said, "Host key verification failed") || says(said, "host key is known for") || says(said, "REVOKED HOST KEY"))
+        (void)err_set(e, VF_EIDENTITY, says(said, "IDENTIFICATION HAS CHANGED") ? "the host's key is not the one that is known (ssh: %s)" : "ssh: %s", buf_z(&safe));
+    else if (says(said, "Permission denied") || says(said, "Too many authentication failures"))
+        (void)err_set(e, VF_ELOGIN, "ssh: %s", buf_z(&safe));
+    else
+        (void)err_set(e, VF_EHOST, "ssh: %s", safe.n ? buf_z(&safe) : "it ended without a word");
+}
+
+/* Both outputs are closed. */
+static enum link_event at_end(struct openssh *o, struct err *e)
+{
+    int status = 0;
+
+    if (o->pid > 0) {
+        for (uint64_t until = clock_ms() + END_MS; waitpid(o->pid, &status, WNOHANG) == 0 && clock_left(until);)
+            (void)poll(NULL, 0, 2);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 255)
+            explain(o, &o->ended);
+        (void)kill(-o->pid, SIGTERM); /* what a proxy left behind */
+        o->pid = 0;
+    }
+    if (!o->ended.code)
+        return LINK_ENDED;
+    *e = o->ended;
+    return LINK_BROKEN;
+}
+
+/* --- as a link --- */
+
+static int link_start(struct link *l, uint64_t deadline, struct err *e)
+{
+    struct openssh *o = (struct openssh *)l;
+    struct args args = {.n = 0};
+
+    (void)deadline;
+    end_child(o);
+    buf_reset(&o->words);
+    o->answered = false;
+    o->ended = (struct err){0};
+    make_args(&args, &o->where, true);
+    return spawn(o, &args, e);
+}
+
+static bool read_stream(struct openssh *o, int output, link_bytes_fn *fn, void *ctx)
+{
+    int *fd = output == 1 ? &o->out : &o->err;
+    char piece[PIECE];
+    ssize_t n = *fd < 0 ? -1 : read(*fd, piece, sizeof piece);
+
+    if (n == 0)
+        close_fd(fd);
+    if (n <= 0)
+        return false;
+    o->answered |= output == 1;
+    if (output == 2) { /* the newest of it: a connection that breaks is explained at the end */
+        if (o->words.n + (size_t)n > MAX_WORDS / 2)
+            buf_reset(&o->words);
+        buf_add(&o->words, (struct slice){piece, (size_t)n});
+    }
+    fn(ctx, output, (struct slice){piece, (size_t)n});
+    return true;
+}
+
+static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_fn *fn, void *ctx, uint64_t deadline, struct err *e)
+{
+    struct openssh *o = (struct openssh *)l;
+
+    for (;;) {
+        struct pollfd p[3];
+        bool moved = false;
+
+        if (send->n && o->in >= 0) {
+            ssize_t n = write(o->in, send->p, send->n);
+
+            if (n > 0) {
+                *send = slice_from(*send, (size_t)n);
+                moved = true;
+            } else if (errno != EAGAIN && errno != EINTR) {
+                close_fd(&o->in); /* why, the outputs will tell */
+            }
+        }
+        moved |= read_stream(o, 1, fn, ctx);
+        moved |= read_stream(o, 2, fn, ctx);
+        if (moved)
+            return LINK_MOVED;
+        if (o->out < 0 && o->err < 0)
+            return at_end(o, e);
+        p[0] = (struct pollfd){o->out, POLLIN, 0};
+        p[1] = (struct pollfd){o->err, POLLIN, 0};
+        p[2] = (struct pollfd){send->n ? o->in : -1, POLLOUT, 0};
+        switch (clock_poll(p, 3, deadline)) {
+        case WAIT_READY:
+            break;
+        case WAIT_TIMEOUT:
+            return LINK_TIMEOUT;
+        case WAIT_STOPPED:
+            return LINK_STOPPED;
+        }
+    }
+}
+
+static void link_stop(struct link *l)
+{
+    end_child((struct openssh *)l);
+}
+
+static void link_close(struct link *l)
+{
+    struct openssh *o = (struct openssh *)l;
+
+    end_child(o);
+    buf_done(&o->words);
+    free(o);
+}
+
+static const struct link_ops ops = {"openssh", link_start, link_pump, link_stop, link_close};
+
+struct link *openssh_link(const struct openssh_where *where)
+{
+    struct openssh *o = xmalloc(sizeof *o);
+
+    *o = (struct openssh){.link.ops = &ops, .where = *where, .in = -1, .out = -1, .err = -1, .words = BUF_INIT(MAX_WORDS)};
+    return &o->link;
+}
+
+/* --- the host's key --- */
+
+static void ignore(void *ctx, int output, struct slice bytes)
+{
+    (void)ctx, (void)output, (void)bytes;
+}
+
+static void remove_folder(const char *folder, const char *file)
+{
+    (void)unlink(file);
+    (void)rmdir(folder);
+}
+
+int openssh_hostkey(const struct openssh_where *where, uint64_t deadline, struct arena *a, struct slice *line, struct err *e)
+{
+    char folder[] = "/tmp/vmkfit-XXXXXX", file[sizeof folder + 20];
+    struct openssh_where w = *where;
+    struct slice none = {NULL, 0}, text = none;
+    struct openssh *o = NULL;
+    struct args args = {.n = 0};
+    struct err said = {0};
+    enum link_event ev = LINK_MOVED;
+    int rc;
+
+    if (!mkdtemp(folder))
+        return err_set(e, VF_EIO, "%s: %s", folder, strerror(errno));
+    (void)snprintf(file, sizeof file, "%s/known_hosts", folder);
+    w.known_hosts = file;
+    o = (struct openssh *)openssh_link(&w);
+    make_args(&args, &w, false);
+    rc = spawn(o, &args, e);
+    while (rc == 0 && ev == LINK_MOVED)
+        ev = link_pump(&o->link, &none, ignore, NULL, deadline, &said);
+    link_close(&o->link);
+    if (rc == 0 && (fsx_kind(file) != FSX_FILE || fsx_read(file, 64u << 10, a, &text, NULL, e) < 0 || slice_blank(text)))
+        rc = ev == LINK_TIMEOUT ? err_set(e, VF_EHOST, "ssh shows no host key in time") : err_set(e, VF_EHOST, "ssh shows no host key: %s", said.msg);
+    remove_folder(folder, file);
+    while (rc == 0 && slice_next_line(&text, line, NULL) && slice_blank(*line))
+        ;
+    return rc;
+}

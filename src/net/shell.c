@@ -1,0 +1,532 @@
+#include "net/shell.h"
+
+#include <stdlib.h>
+
+#include "base/archive.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "net/script.h"
+
+#define MAX_ASKS   20000u /* of one host: 4,096 values for each of a few asks */
+#define MAX_PARTS  256u   /* files of one ask; map folders of 8.0 hold 60 */
+#define MAX_NOISE  4096u  /* what a login shell may print that is quoted */
+#define HUNG_HOSTD 2u     /* esxcli commands in a row that hang: hostd does */
+
+/* One ask and what came. */
+struct held {
+    struct ask ask;
+    struct reply *replies;
+    size_t n, cap;
+    bool done, localcli;
+};
+
+struct shell {
+    struct channel channel;
+    struct arena *arena;
+    struct link *link;
+    struct shell_opt opt;
+    struct script script;
+    struct splitter out, err;
+    struct held *v;
+    size_t n, cap, kept;
+    struct map index;
+    uint64_t pid, hung_pid; /* of sh; of one that was left with a command that hangs */
+    uint64_t since;         /* the present command runs from then on */
+    bool running, localcli;
+    unsigned hung;          /* esxcli commands in a row */
+    const char *lost;       /* why nothing more is asked */
+    const char *trouble;
+};
+
+/* --- what is held --- */
+
+static struct slice key_of(struct shell *s, const struct ask *q)
+{
+    return slice_of(arena_printf(s->arena, "%d%d" SLICE_FMT, (int)q->kind, (int)q->form, SLICE_ARG(q->text)));
+}
+
+static struct held *find(struct shell *s, const struct ask *q)
+{
+    uint32_t at = map_get(&s->index, key_of(s, q));
+
+    return at == MAP_NONE ? NULL : &s->v[at];
+}
+
+static struct held *add(struct shell *s, const struct ask *q)
+{
+    void *v = s->v;
+    struct held *h;
+
+    if (arena_grow(s->arena, &v, s->n, &s->cap, sizeof *s->v, MAX_ASKS) < 0)
+        return NULL;
+    s->v = v;
+    h = &s->v[s->n];
+    *h = (struct held){.ask = *q};
+    h->ask.text = arena_dup(s->arena, q->text);
+    h->ask.value = slice_from(h->ask.text, h->ask.text.n - q->value.n);
+    if (!h->ask.text.p || map_put(&s->index, s->arena, key_of(s, q), (uint32_t)s->n) < 0)
+        return NULL;
+    s->n++;
+    return h;
+}
+
+static void keep(struct shell *s, struct held *h, struct reply r, const char *status, bool done)
+{
+    void *v = h->replies;
+    struct shell_answer a = {&h->ask, &r, status, (uint32_t)(clock_ms() - s->since)};
+
+    if (arena_grow(s->arena, &v, h->n, &h->cap, sizeof *h->replies, MAX_PARTS) < 0)
+        return;
+    h->replies = v;
+    h->replies[h->n++] = r;
+    h->done = done;
+    s->kept += r.body.n;
+    if (s->opt.answered)
+        s->opt.answered(s->opt.ctx, &a);
+}
+
+/* What came of an answer before it ended badly; nothing is a failure. The note is what a replay of the recording says. */
+static void keep_bad(struct shell *s, struct held *h, struct slice came, const char *status, const char *why)
+{
+    struct reply r = {.status = came.n ? REPLY_OK : REPLY_FAILED, .exit_code = -1, .cut = came.n > 0, .part = h->ask.kind == ASK_FILE,
+                      .body = arena_dup(s->arena, came), .note = arena_printf(s->arena, "%s: %s", status, why)};
+
+    if (r.part && slice_find_char(h->ask.text, 0, '*') == SIZE_MAX)
+        r.where = h->ask.text;
+    keep(s, h, r, status, true);
+}
+
+/* --- one answer --- */
+
+static size_t limit_of(const struct held *h)
+{
+    return h->ask.kind == ASK_FILE ? SHELL_MAX_LOG : SHELL_MAX_ANSWER;
+}
+
+/* Is the path one that the ask is about: its own, or the log rotated last. */
+static bool path_fits(const struct ask *q, struct slice path)
+{
+    struct slice base = slice_from(q->text, sizeof "/var/log/" - 1);
+
+    if (slice_glob(q->text, path))
+        return true;
+    return slice_starts(q->text, "/var/log/") && slice_ends(q->text, ".log") && slice_starts(path, "/var/run/log/") &&
+           slice_eqz(slice_from(path, 13 + base.n - 4), ".0.gz") && slice_eq(slice_cut(path, 13, base.n - 4), slice_cut(base, 0, base.n - 4));
+}
+
+static const char *first_line(struct shell *s, struct slice text)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(400);
+    struct slice line = {NULL, 0};
+
+    while (slice_next_line(&text, &line, NULL) && slice_blank(line))
+        ;
+    buf_add_safe(&b, slice_trim(line));
+    return b.n ? arena_printf(s->arena, "%s", buf_z(&b)) : NULL;
+}
+
+/* One file, or the end of them. Returns false when the boundary makes no sense. */
+static bool take_file(struct shell *s, struct held *h, struct slice body, struct slice errors, const struct boundary *b)
+{
+    struct reply r = {.status = REPLY_OK, .part = true, .where = arena_dup(s->arena, b->path)};
+
+    if (b->path.n == 0) {
+        if (h->n == 0) {
+            r = (struct reply){.status = REPLY_MISSING, .exit_code = -1, .note = "the host has no such file"};
+            keep(s, h, r, "missing", true);
+        }
+        h->done = true;
+        return true;
+    }
+    if (!path_fits(&h->ask, b->path))
+        return false;
+    r.body = arena_dup(s->arena, body);
+    if (b->status != 0) {
+        const char *why = first_line(s, errors);
+
+        r.note = arena_printf(s->arena, "failed: %s", why ? why : "cat did not end well");
+        r.exit_code = (int)b->status;
+        r.cut = true;
+        if (body.n == 0)
+            r.status = REPLY_FAILED;
+    }
+    keep(s, h, r, b->status == 0 ? "ok" : "failed", false);
+    return true;
+}
+
+static void take_output(struct shell *s, struct held *h, struct slice body, struct slice errors, const struct boundary *b)
+{
+    struct reply r = {.status = REPLY_OK, .exit_code = b->status > 255 ? 255 : (int)b->status, .body = arena_dup(s->arena, body)};
+    const char *why = first_line(s, errors);
+
+    if (body.n == 0 && b->status != 0) {
+        r.status = REPLY_FAILED;
+        r.note = arena_printf(s->arena, "failed: exit status %d%s%s", r.exit_code, why ? ", " : "", why ? why : "");
+    }
+    if (h->ask.kind == ASK_ESXCLI && !h->localcli)
+        s->hung = 0;
+    keep(s, h, r, r.status == REPLY_OK ? "ok" : "failed", true);
+}
+
+/* --- the talk --- */
+
+static void on_bytes(void *ctx, int output, struct slice bytes)
+{
+    struct shell *s = ctx;
+
+    splitter_add(output == 1 ? &s->out : &s->err, bytes);
+}
+
+static void leave(struct shell *s, bool hangs)
+{
+    if (s->running)
+        s->link->ops->stop(s->link);
+    s->hung_pid = hangs ? s->pid : s->hung_pid;
+    s->running = false;
+    splitter_done(&s->out);
+    splitter_done(&s->err);
+}
+
+static uint64_t deadline_of(const struct shell *s, uint32_t ms)
+{
+    return clock_sooner(s->since + ms, s->opt.deadline);
+}
+
+/* Bytes of both outputs, until some come. */
+static enum link_event wait_for(struct shell *s, struct slice *send, uint32_t ms, struct err *e)
+{
+    return s->link->ops->pump(s->link, send, on_bytes, s, deadline_of(s, ms), e);
+}
+
+static int no_shell(struct shell *s, enum link_event ev, struct err *e)
+{
+    _cleanup_(buf_done) struct buf said = BUF_INIT(MAX_NOISE), safe = BUF_INIT(600);
+
+    buf_add(&said, splitter_rest(&s->out));
+    buf_add(&said, splitter_rest(&s->err));
+    buf_add_safe(&safe, slice_cut(slice_trim(buf_slice(&said)), 0, 200));
+    if (ev == LINK_STOPPED)
+        return err_set(e, VF_EHOST, "stopped");
+    if (ev == LINK_BROKEN)
+        return e->code;
+    return err_set(e, VF_EHOST, "the login works, but no shell answers: %s%s%s%s",
+                   ev == LINK_TIMEOUT ? "nothing within the time limit" : "it ended at once", safe.n ? ", only \"" : "",
+                   buf_z(&safe), safe.n ? "\". vmkfit needs an account whose shell runs sh, as root's does on ESXi" : "");
+}
+
+/* A fresh sh, ready for the first command. */
+static int start(struct shell *s, struct err *e)
+{
+    _cleanup_(buf_done) struct buf script = BUF_INIT(4096);
+    struct boundary b, b2;
+    struct slice send, body;
+    enum link_event ev;
+
+    s->since = clock_ms();
+    if (s->link->ops->start(s->link, deadline_of(s, s->opt.start_ms), e) < 0)
+        return e->code;
+    s->running = true;
+    splitter_init(&s->out, &s->script, 2 * SHELL_MAX_LOG);
+    splitter_init(&s->err, &s->script, 2 * SHELL_MAX_LOG);
+    script_start(&s->script, s->hung_pid, &script);
+    send = buf_slice(&script);
+    s->since = clock_ms();
+    for (;;) {
+        bool ready = splitter_next(&s->out, &body, &b);
+
+        if (ready && splitter_next(&s->err, &body, &b2))
+            break;
+        ev = splitter_rest(&s->out).n > SHELL_MAX_ANSWER ? LINK_TIMEOUT : wait_for(s, &send, s->opt.start_ms, e);
+        if (ev != LINK_MOVED) {
+            int rc = no_shell(s, ev, e);
+
+            leave(s, false);
+            return rc;
+        }
+    }
+    s->pid = b.number == 0 && b.path.n == 0 ? (uint64_t)b.status : 0;
+    s->hung_pid = 0;
+    splitter_drop(&s->out);
+    splitter_drop(&s->err);
+    return 0;
+}
+
+/* Complete answers that have come; *pos goes on in the list. Returns false when the host answers what was not asked. */
+static bool take_answers(struct shell *s, const uint32_t *list, size_t n, size_t *pos)
+{
+    struct slice body, errors;
+    struct boundary b, be;
+
+    while (*pos < n && splitter_next(&s->out, &body, &b) && splitter_next(&s->err, &errors, &be)) {
+        struct held *h = &s->v[list[*pos]];
+
+        if (b.number != list[*pos] + 1 || be.number != b.number || !slice_eq(b.path, be.path))
+            return false;
+        if (h->ask.kind != ASK_FILE)
+            take_output(s, h, body, errors, &b);
+        else if (!take_file(s, h, body, errors, &b))
+            return false;
+        splitter_drop(&s->out);
+        splitter_drop(&s->err);
+        s->since = clock_ms();
+        *pos += h->done;
+    }
+    return true;
+}
+
+static const char *seconds(struct shell *s, uint32_t ms)
+{
+    return ms % 1000 ? arena_printf(s->arena, "%u.%u s", ms / 1000, ms % 1000 / 100) : arena_printf(s->arena, "%u s", ms / 1000);
+}
+
+static void lose(struct shell *s, const char *why)
+{
+    s->lost = why;
+    s->trouble = s->trouble ? s->trouble : why;
+    leave(s, false);
+}
+
+/* The present command is given up: what came of it is kept. */
+static void give_up(struct shell *s, struct held *h, const char *status, const char *why)
+{
+    struct slice body = slice_cut(splitter_rest(&s->out), 0, limit_of(h));
+
+    if (h->ask.kind == ASK_ESXCLI && !h->localcli && strcmp(status, "timeout") == 0)
+        s->hung++;
+    keep_bad(s, h, body, status, why);
+}
+
+/* Why a wait ended that brought nothing: the one command's fault, or the end of the talk. */
+static void ended(struct shell *s, enum link_event ev, struct held *h, const struct err *e)
+{
+    const char *why = NULL;
+
+    switch (ev) {
+    case LINK_MOVED:
+        return;
+    case LINK_TIMEOUT:
+        if (clock_left(s->opt.deadline) > 0) {
+            give_up(s, h, "timeout", arena_printf(s->arena, "not at its end within %s", seconds(s, s->opt.command_ms)));
+            leave(s, true);
+            return;
+        }
+        why = "the time limit for the host has passed";
+        give_up(s, h, "timeout", why);
+        break;
+    case LINK_STOPPED:
+        why = "stopped";
+        give_up(s, h, "lost", why);
+        break;
+    case LINK_ENDED:
+        why = "the shell on the host has ended";
+        give_up(s, h, "lost", why);
+        break;
+    case LINK_BROKEN:
+        why = arena_printf(s->arena, "the connection broke: %s", e->msg);
+        give_up(s, h, "lost", why);
+        break;
+    }
+    lose(s, why);
+}
+
+/* Send the script for list[pos..n), take answers until the last has come or the shell is left. */
+static void talk(struct shell *s, struct slice send, const uint32_t *list, size_t n, size_t *pos)
+{
+    struct err e = {0};
+
+    s->since = clock_ms();
+    while (*pos < n && s->running) {
+        struct held *h = &s->v[list[*pos]];
+        enum link_event ev = wait_for(s, &send, s->opt.command_ms, &e);
+
+        if (!take_answers(s, list, n, pos)) {
+            lose(s, "the host answered what was not asked; it is not trusted further");
+            return;
+        }
+        if (*pos == n || h != &s->v[list[*pos]])
+            continue; /* what made the wait end concerns the next one */
+        if (ev != LINK_MOVED) {
+            ended(s, ev, h, &e);
+            *pos += h->done;
+        } else if (splitter_rest(&s->out).n > limit_of(h) || splitter_rest(&s->err).n > SHELL_MAX_ERRORS) {
+            give_up(s, h, "failed", "more output than the limit");
+            leave(s, true);
+            ++*pos;
+        }
+        if (s->kept > SHELL_MAX_HOST)
+            lose(s, "the host's answers are larger than what is kept of one host");
+    }
+}
+
+/* Commands that no line can be made of are answered here; the others are moved together. */
+static void make_script(struct shell *s, uint32_t *list, size_t pos, size_t *n, struct buf *out)
+{
+    size_t to = pos;
+
+    for (size_t i = pos; i < *n; i++) {
+        struct held *h = &s->v[list[i]];
+        struct err e = {0};
+
+        if (script_ask(&h->ask, list[i] + 1, h->localcli, out, &e) < 0)
+            keep_bad(s, h, (struct slice){NULL, 0}, "failed", arena_printf(s->arena, "%s", e.msg));
+        else
+            list[to++] = list[i];
+    }
+    *n = to;
+}
+
+/* Every ask of the list gets its answer, or the reason why there is none. */
+static void run_list(struct shell *s, uint32_t *list, size_t n)
+{
+    struct err e = {0};
+    size_t pos = 0;
+
+    while (pos < n && !s->lost) {
+        _cleanup_(buf_done) struct buf script = BUF_INIT(16u << 20);
+
+        if (!s->running && start(s, &e) < 0) {
+            lose(s, arena_printf(s->arena, "no further shell: %s", e.msg));
+            break;
+        }
+        for (size_t i = pos; i < n; i++)
+            s->v[list[i]].localcli |= s->localcli && s->v[list[i]].ask.kind == ASK_ESXCLI;
+        make_script(s, list, pos, &n, &script);
+        talk(s, buf_slice(&script), list, n, &pos);
+        if (s->hung >= HUNG_HOSTD && !s->localcli) {
+            s->localcli = true;
+            s->trouble = "hostd does not answer: esxcli hangs, localcli was asked instead";
+        }
+    }
+    for (; pos < n; pos++)
+        if (!s->v[list[pos]].done)
+            keep_bad(s, &s->v[list[pos]], (struct slice){NULL, 0}, "lost", s->lost);
+}
+
+/* esxcli without hostd: "Connect to localhost failed: Connection failure", status 1; a hang counts once several have. */
+static bool without_hostd(const struct shell *s, const struct held *h)
+{
+    const struct reply *r = h->n ? &h->replies[0] : NULL;
+
+    if (h->ask.kind != ASK_ESXCLI || h->localcli || !r)
+        return false;
+    if (slice_find(slice_cut(r->body, 0, 400), 0, "Connect to localhost failed") != SIZE_MAX)
+        return true;
+    return s->localcli && r->status == REPLY_FAILED && slice_starts(slice_of(r->note), "timeout");
+}
+
+/* What esxcli could not say is asked of localcli, whose answer takes its place. */
+static size_t again_locally(struct shell *s, uint32_t *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].done && without_hostd(s, &s->v[i])) {
+            s->v[i].localcli = true;
+            s->v[i].done = false;
+            s->v[i].n = 0;
+            list[n++] = (uint32_t)i;
+        }
+    if (n && !s->localcli) {
+        s->localcli = true;
+        s->trouble = "hostd does not run: esxcli cannot connect to it, localcli was asked instead";
+    }
+    return n;
+}
+
+static void free_list(uint32_t **list)
+{
+    free(*list);
+}
+
+static int shell_fetch(struct channel *c, struct err *e)
+{
+    struct shell *s = (struct shell *)c;
+    _cleanup_(free_list) uint32_t *list = xmalloc((s->n + 1) * sizeof *list);
+    size_t n = 0;
+
+    (void)e;
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->v[i].done)
+            list[n++] = (uint32_t)i;
+    run_list(s, list, n);
+    n = again_locally(s, list);
+    run_list(s, list, n);
+    return 0;
+}
+
+static bool shell_want(struct channel *c, const struct ask *q)
+{
+    struct shell *s = (struct shell *)c;
+    struct held *h = find(s, q);
+
+    if (!h && !add(s, q))
+        return true; /* no room: shell_ask says so */
+    return h && h->done;
+}
+
+/* A rotated log is read as the text it holds. */
+static void unpack(struct shell *s, struct reply *r)
+{
+    struct err e = {0};
+    bool cut = false;
+
+    if (!slice_ends(r->where, ".gz") || r->status != REPLY_OK)
+        return;
+    if (archive_gunzip(r->body, r->where.p, SHELL_MAX_LOG * 4u, s->arena, &r->body, &cut, &e) < 0) {
+        *r = (struct reply){.status = REPLY_UNREADABLE, .where = r->where, .part = true, .exit_code = -1,
+                            .note = arena_printf(s->arena, "%s", e.msg)};
+        return;
+    }
+    r->cut |= cut;
+}
+
+static int shell_ask(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e)
+{
+    struct shell *s = (struct shell *)c;
+    struct held *h;
+    int rc = 0;
+
+    if (!channel_want(c, q) && shell_fetch(c, e) < 0)
+        return e->code;
+    h = find(s, q);
+    if (!h || !h->done)
+        return err_set(e, VF_ELIMIT, "no room left for what the host is asked");
+    for (size_t i = 0; i < h->n && rc == 0; i++) {
+        struct reply r = h->replies[i];
+
+        unpack(s, &r);
+        rc = fn(ctx, &r);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static void shell_close(struct channel *c)
+{
+    struct shell *s = (struct shell *)c;
+
+    leave(s, false);
+    s->link->ops->close(s->link);
+    arena_free(s->arena);
+    free(s);
+}
+
+static const struct channel_ops shell_ops = {"ssh", false, shell_ask, shell_want, shell_fetch, shell_close};
+
+int shell_open(struct link *l, const uint8_t random[16], const struct shell_opt *o, struct channel **out, struct err *e)
+{
+    struct shell *s = xmalloc(sizeof *s);
+
+    *s = (struct shell){.channel.ops = &shell_ops, .arena = arena_new(6ull * SHELL_MAX_HOST), .link = l, .opt = *o};
+    script_init(&s->script, random);
+    if (start(s, e) < 0) {
+        shell_close(&s->channel);
+        return e->code;
+    }
+    *out = &s->channel;
+    return 0;
+}
+
+const char *shell_trouble(const struct channel *c)
+{
+    return ((const struct shell *)c)->trouble;
+}

@@ -1,0 +1,723 @@
+#include "net/ssh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libssh2.h>
+#include <malloc.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "net/agent.h"
+
+#define WINDOW     (1u << 20) /* of a channel: what a host may send ahead; 8 MB of log at 40 ms take 0.3 s */
+#define PIECE      (32u << 10)
+#define MAX_SSH    (4u << 20) /* of one connection's texts and keys */
+#define HALF_DONE  100u       /* ms: libssh2 says EAGAIN, but not for which direction */
+
+struct ssh {
+    int fd;
+    LIBSSH2_SESSION *session;
+    LIBSSH2_CHANNEL *channel;
+    struct arena *arena;
+    struct ssh_times times;
+    uint64_t deadline;  /* of the host */
+    const char *address, *server;
+    /* for the callbacks of a login */
+    struct slice password;
+    const struct ssh_key *key;
+    uint64_t login_deadline;
+    unsigned rounds;    /* in which a password was asked for */
+    struct err asked;   /* what was asked that is not answered, or why there is no signature */
+    bool dead;          /* a call could not be brought to its end: nothing more can be sent */
+};
+
+/* --- memory: wiped when it goes --- */
+
+static void *ssh_alloc(size_t n, void **abstract)
+{
+    (void)abstract;
+    return malloc(n);
+}
+
+static void ssh_wipe(void *p, void **abstract)
+{
+    (void)abstract;
+    if (p)
+        explicit_bzero(p, malloc_usable_size(p));
+    free(p);
+}
+
+static void *ssh_resize(void *p, size_t n, void **abstract)
+{
+    void *fresh = malloc(n);
+    size_t old = p ? malloc_usable_size(p) : 0;
+
+    if (!fresh)
+        return NULL;
+    if (p)
+        memcpy(fresh, p, old < n ? old : n);
+    ssh_wipe(p, abstract);
+    return fresh;
+}
+
+/* --- waiting --- */
+
+static int timed_out(const struct ssh *s, enum clock_wait w, const char *doing, uint32_t limit_ms, struct err *e)
+{
+    if (w == WAIT_STOPPED)
+        return err_set(e, VF_EHOST, "stopped");
+    if (clock_left(s->deadline) == 0)
+        return err_set(e, VF_EHOST, "%s: the time limit for the host has passed", doing);
+    return err_set(e, VF_EHOST, "%s: no end within %u s", doing, (limit_ms + 999) / 1000);
+}
+
+static uint64_t stage(const struct ssh *s, uint32_t ms)
+{
+    return clock_sooner(clock_ms() + ms, s->deadline);
+}
+
+/* For what libssh2 waits for. */
+static enum clock_wait wait_ready(const struct ssh *s, uint64_t deadline)
+{
+    int dir = libssh2_session_block_directions(s->session);
+    struct pollfd p = {s->fd, 0, 0};
+    enum clock_wait w;
+
+    if (dir & LIBSSH2_SESSION_BLOCK_INBOUND)
+        p.events |= POLLIN;
+    if (dir & LIBSSH2_SESSION_BLOCK_OUTBOUND)
+        p.events |= POLLOUT;
+    if (dir)
+        return clock_poll(&p, 1, deadline);
+    p.events = POLLIN;
+    w = clock_poll(&p, 1, clock_sooner(deadline, clock_ms() + HALF_DONE));
+    return w == WAIT_TIMEOUT && clock_left(deadline) ? WAIT_READY : w;
+}
+
+/* Repeat a call of libssh2 until it is done; rc is its last value. False at the deadline or a stop, *w says which. */
+#define UNTIL_DONE(s, until, w, rc, call)                                \
+    ((w) = WAIT_READY, __extension__({                                   \
+        while (((rc) = (call)) == LIBSSH2_ERROR_EAGAIN) {                \
+            (w) = wait_ready((s), (until));                              \
+            if ((w) != WAIT_READY)                                       \
+                break;                                                   \
+        }                                                                \
+    }),                                                                  \
+     (w) == WAIT_READY)
+
+/* --- name and port --- */
+
+static int resolve(const struct ssh_where *w, struct addrinfo **out, enum ssh_why *why, struct err *e)
+{
+    char port[8];
+    struct addrinfo hints = {.ai_family = w->family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV};
+    struct gaicb *cb = calloc(1, sizeof *cb); /* the resolver's thread may outlive the wait: then it is not freed */
+    uint64_t deadline = clock_sooner(clock_ms() + w->times.resolve, w->deadline);
+    int rc;
+
+    if (!cb)
+        return err_set(e, VF_EHOST, "%s: no memory", w->host);
+    (void)snprintf(port, sizeof port, "%u", w->port);
+    cb->ar_name = strdup(w->host);
+    cb->ar_service = strdup(port);
+    cb->ar_request = memcpy(xmalloc(sizeof hints), &hints, sizeof hints);
+    rc = getaddrinfo_a(GAI_NOWAIT, (struct gaicb *[]){cb}, 1, NULL);
+    while (rc == 0 && (rc = gai_error(cb)) == EAI_INPROGRESS && clock_left(deadline) && !stop_wanted()) {
+        struct timespec t = {0, 50 * 1000 * 1000};
+
+        (void)gai_suspend((const struct gaicb *[]){cb}, 1, &t);
+        rc = 0;
+    }
+    *why = SSH_WHY_NAME;
+    if (rc == EAI_INPROGRESS || rc == 0)
+        rc = gai_error(cb);
+    if (rc == EAI_INPROGRESS && gai_cancel(cb) != EAI_CANCELED) {
+        return stop_wanted() ? err_set(e, VF_EHOST, "stopped") : err_set(e, VF_EHOST, "the name %s: no answer from the resolver within %u s", w->host, (w->times.resolve + 999) / 1000);
+    }
+    *out = cb->ar_result;
+    free((void *)(uintptr_t)cb->ar_name);
+    free((void *)(uintptr_t)cb->ar_service);
+    free((void *)(uintptr_t)cb->ar_request);
+    free(cb);
+    if (rc != 0 || !*out)
+        return err_set(e, VF_EHOST, "the name %s: %s", w->host, gai_strerror(rc ? rc : EAI_NONAME));
+    return 0;
+}
+
+static const char *numeric(const struct addrinfo *at, struct arena *a)
+{
+    char text[NI_MAXHOST];
+
+    if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
+        return "?";
+    return arena_printf(a, "%s", text);
+}
+
+static void settings(int fd)
+{
+    int on = 1, limit = 30000;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+}
+
+/* From a local address, where the configuration has one. */
+static int bind_to(int fd, const struct ssh_where *w, int family)
+{
+    struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *at = NULL;
+    int rc;
+
+    if (!w->bind)
+        return 0;
+    if (getaddrinfo(w->bind, NULL, &hints, &at) != 0)
+        return -1;
+    rc = bind(fd, at->ai_addr, at->ai_addrlen);
+    freeaddrinfo(at);
+    return rc;
+}
+
+static int connect_one(struct ssh *s, const struct ssh_where *w, const struct addrinfo *at, uint64_t deadline, struct err *e)
+{
+    const char *address = numeric(at, s->arena);
+    struct pollfd p;
+    int why = 0;
+    socklen_t n = sizeof why;
+    enum clock_wait wait;
+
+    s->fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->fd < 0)
+        return err_set(e, VF_EHOST, "%s: %s", address, strerror(errno));
+    settings(s->fd);
+    if (bind_to(s->fd, w, at->ai_family) < 0)
+        return err_set(e, VF_EHOST, "%s: no connection from the address %s: %s", address, w->bind, strerror(errno));
+    s->address = address;
+    if (connect(s->fd, at->ai_addr, at->ai_addrlen) == 0)
+        return 0;
+    if (errno != EINPROGRESS)
+        return err_set(e, VF_EHOST, "%s port %u: %s", address, w->port, strerror(errno));
+    p = (struct pollfd){s->fd, POLLOUT, 0};
+    wait = clock_poll(&p, 1, deadline);
+    if (wait == WAIT_STOPPED)
+        return err_set(e, VF_EHOST, "stopped");
+    if (wait == WAIT_TIMEOUT)
+        return err_set(e, VF_EHOST, "%s port %u: no answer within %u s", address, w->port, (w->times.connect + 999) / 1000);
+    if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &why, &n) < 0 || why)
+        return err_set(e, VF_EHOST, "%s port %u: %s", address, w->port, strerror(why));
+    return 0;
+}
+
+static void drop_socket(struct ssh *s)
+{
+    if (s->fd >= 0)
+        (void)close(s->fd);
+    s->fd = -1;
+}
+
+/* The addresses one after the other; the stage has one limit for all. */
+static int connect_any(struct ssh *s, const struct ssh_where *w, enum ssh_why *why, struct err *e)
+{
+    struct addrinfo *all = NULL;
+    uint64_t deadline;
+    int rc = VF_EHOST;
+
+    if (resolve(w, &all, why, e) < 0)
+        return e->code;
+    *why = SSH_WHY_CONNECT;
+    deadline = stage(s, w->times.connect);
+    for (const struct addrinfo *at = all; at && rc < 0 && !stop_wanted(); at = at->ai_next) {
+        uint64_t until = at->ai_next ? clock_sooner(deadline, clock_ms() + clock_left(deadline) / 2) : deadline;
+
+        rc = connect_one(s, w, at, until, e);
+        if (rc < 0)
+            drop_socket(s);
+    }
+    freeaddrinfo(all);
+    return rc;
+}
+
+/* --- key exchange --- */
+
+/* Dear ones last: group16 costs 24 times what nistp256 does. Encryption by counter mode alone, as 1.10 has no GCM. */
+static const struct {
+    int method;
+    const char *names;
+} preferences[] = {
+    {LIBSSH2_METHOD_KEX, "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp521,ecdh-sha2-nistp384,"
+                         "diffie-hellman-group14-sha256,diffie-hellman-group-exchange-sha256,diffie-hellman-group16-sha512,"
+                         "diffie-hellman-group18-sha512"},
+    {LIBSSH2_METHOD_CRYPT_CS, "aes128-ctr,aes256-ctr,aes192-ctr"},
+    {LIBSSH2_METHOD_CRYPT_SC, "aes128-ctr,aes256-ctr,aes192-ctr"},
+    {LIBSSH2_METHOD_MAC_CS, "hmac-sha2-256,hmac-sha2-512,hmac-sha1"},
+    {LIBSSH2_METHOD_MAC_SC, "hmac-sha2-256,hmac-sha2-512,hmac-sha1"},
+};
+
+static const char *const host_keys[] = {"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-ed25519", "ssh-rsa"};
+
+/* Types of the keys that are known come first, so that a host is not taken for another because it has several. */
+static void prefer(struct ssh *s, const struct ssh_where *w)
+{
+    _cleanup_(buf_done) struct buf names = BUF_INIT(400);
+
+    for (int known = 1; known >= 0; known--)
+        for (size_t i = 0; i < sizeof host_keys / sizeof *host_keys; i++)
+            if (slice_among(w->key_types, w->nkey_types, slice_of(host_keys[i])) == known)
+                buf_printf(&names, "%s%s", names.n ? "," : "", host_keys[i]);
+    (void)libssh2_session_method_pref(s->session, LIBSSH2_METHOD_HOSTKEY, buf_z(&names));
+    for (size_t i = 0; i < sizeof preferences / sizeof *preferences; i++)
+        (void)libssh2_session_method_pref(s->session, preferences[i].method, preferences[i].names);
+}
+
+static const char *last_words(const struct ssh *s)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(400);
+    char *text = NULL;
+    int n = 0;
+
+    (void)libssh2_session_last_error(s->session, &text, &n, 0);
+    buf_add_safe(&b, (struct slice){text, n > 0 ? (size_t)n : 0});
+    return b.n ? arena_printf(s->arena, "%s", buf_z(&b)) : "no further reason";
+}
+
+static int no_handshake(struct ssh *s, int rc, enum ssh_why *why, struct err *e)
+{
+    const char *banner = libssh2_session_banner_get(s->session);
+
+    switch (rc) {
+    case LIBSSH2_ERROR_KEX_FAILURE:
+    case LIBSSH2_ERROR_METHOD_NONE:
+        *why = SSH_WHY_ALGORITHM;
+        return err_set(e, VF_EHOST, "no algorithm in common: the host wants newer ones than libssh2 " LIBSSH2_VERSION " has "
+                       "(RSA host key signed with SHA-2, AES-GCM, encrypt-then-MAC)");
+    case LIBSSH2_ERROR_BANNER_RECV:
+    case LIBSSH2_ERROR_SOCKET_DISCONNECT:
+    case LIBSSH2_ERROR_SOCKET_RECV:
+        *why = banner ? SSH_WHY_OTHER : SSH_WHY_DROPPED;
+        return err_set(e, VF_EHOST, banner ? "the host closed the connection during the key exchange"
+                                           : "the port is open, but the connection was closed before the host said that it speaks SSH");
+    case LIBSSH2_ERROR_TIMEOUT:
+        break;
+    default:
+        break;
+    }
+    return err_set(e, VF_EHOST, "key exchange: %s (libssh2 %d)", last_words(s), rc);
+}
+
+static int handshake(struct ssh *s, const struct ssh_where *w, enum ssh_why *why, struct err *e)
+{
+    uint64_t until = stage(s, w->times.kex);
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(400);
+    enum clock_wait wait;
+    int rc;
+
+    *why = SSH_WHY_OTHER;
+    s->session = libssh2_session_init_ex(ssh_alloc, ssh_wipe, ssh_resize, s);
+    if (!s->session)
+        return err_set(e, VF_EHOST, "no memory for a connection");
+    libssh2_session_set_blocking(s->session, 0);
+    prefer(s, w);
+    if (!UNTIL_DONE(s, until, wait, rc, libssh2_session_handshake(s->session, s->fd))) {
+        const char *banner = libssh2_session_banner_get(s->session);
+
+        if (!banner)
+            *why = SSH_WHY_NO_SSH;
+        return timed_out(s, wait, banner ? "key exchange" : "the port is open, but what answers there does not say that it speaks SSH",
+                         w->times.kex, e);
+    }
+    if (rc < 0)
+        return no_handshake(s, rc, why, e);
+    buf_add_safe(&safe, slice_of(libssh2_session_banner_get(s->session)));
+    s->server = arena_printf(s->arena, "%s", buf_z(&safe));
+    return 0;
+}
+
+int ssh_connect(const struct ssh_where *w, struct ssh **out, enum ssh_why *why, struct err *e)
+{
+    struct ssh *s = xmalloc(sizeof *s);
+
+    *s = (struct ssh){.fd = -1, .arena = arena_new(MAX_SSH), .times = w->times, .deadline = w->deadline, .server = ""};
+    *why = SSH_WHY_OTHER;
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (libssh2_init(0) != 0)
+        (void)err_set(e, VF_EHOST, "libssh2 does not start");
+    else if (connect_any(s, w, why, e) == 0 && handshake(s, w, why, e) == 0) {
+        *out = s;
+        return 0;
+    }
+    s->dead = true;
+    ssh_close(&s);
+    return e->code;
+}
+
+static void close_channel(struct ssh *s)
+{
+    uint64_t until = clock_ms() + s->times.close;
+    enum clock_wait w;
+    int rc;
+
+    if (!s->channel)
+        return;
+    if (!s->dead && !(UNTIL_DONE(s, until, w, rc, libssh2_channel_close(s->channel)) && UNTIL_DONE(s, until, w, rc, libssh2_channel_free(s->channel))))
+        s->dead = true; /* no other call may be made while this one is half done */
+    s->channel = NULL;
+}
+
+void ssh_close(struct ssh **at)
+{
+    struct ssh *s = *at;
+    enum clock_wait w;
+    int rc;
+
+    if (!s)
+        return;
+    close_channel(s);
+    if (s->session) {
+        uint64_t until = clock_ms() + s->times.close;
+
+        if (!s->dead)
+            (void)UNTIL_DONE(s, until, w, rc, libssh2_session_disconnect(s->session, "done"));
+        (void)shutdown(s->fd, SHUT_RDWR); /* what is half done fails at once from here on */
+        until = clock_ms() + s->times.close;
+        (void)UNTIL_DONE(s, until, w, rc, libssh2_session_free(s->session));
+    }
+    drop_socket(s);
+    arena_free(s->arena);
+    explicit_bzero(s, sizeof *s);
+    free(s);
+    *at = NULL;
+}
+
+/* --- what is known of the host then --- */
+
+const char *ssh_address(const struct ssh *s)
+{
+    return s->address;
+}
+
+struct slice ssh_hostkey(const struct ssh *s)
+{
+    size_t n = 0;
+    int type;
+    const char *p = libssh2_session_hostkey(s->session, &n, &type);
+
+    return (struct slice){p, p ? n : 0};
+}
+
+const char *ssh_server(const struct ssh *s)
+{
+    return s->server;
+}
+
+const char *ssh_algorithms(const struct ssh *s)
+{
+    static const int kinds[] = {LIBSSH2_METHOD_KEX, LIBSSH2_METHOD_HOSTKEY, LIBSSH2_METHOD_CRYPT_CS, LIBSSH2_METHOD_MAC_CS};
+    _cleanup_(buf_done) struct buf b = BUF_INIT(400);
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *name = libssh2_session_methods(s->session, kinds[i]);
+
+        buf_printf(&b, "%s%s", b.n ? " " : "", name ? name : "?");
+    }
+    return arena_printf(s->arena, "%s", buf_z(&b));
+}
+
+bool ssh_wants_sha2(const struct ssh *s)
+{
+    struct slice rest = slice_of(s->server), version, word;
+    size_t at = slice_find(rest, 0, "OpenSSH_");
+    uint64_t major, minor = 0;
+
+    if (at == SIZE_MAX)
+        return false;
+    version = slice_from(rest, at + 8);
+    if (!slice_next_word(&version, ".p _-", &word) || num_parse_u64(word, &major) < 0)
+        return false;
+    if (slice_next_word(&version, ".p _-", &word))
+        (void)num_parse_u64(word, &minor);
+    return major > 8 || (major == 8 && minor >= 8);
+}
+
+/* --- login --- */
+
+int ssh_methods(struct ssh *s, const char *user, const char **methods, struct err *e)
+{
+    uint64_t until = stage(s, s->times.login);
+    enum clock_wait wait = WAIT_READY;
+    const char *list;
+
+    for (;;) {
+        list = libssh2_userauth_list(s->session, user, (unsigned)strlen(user));
+        if (list || libssh2_session_last_errno(s->session) != LIBSSH2_ERROR_EAGAIN)
+            break;
+        wait = wait_ready(s, until);
+        if (wait != WAIT_READY)
+            return timed_out(s, wait, "login", s->times.login, e);
+    }
+    if (!list && !libssh2_userauth_authenticated(s->session))
+        return err_set(e, VF_EHOST, "login: the host does not say which methods it accepts: %s", last_words(s));
+    *methods = list ? arena_printf(s->arena, "%s", list) : "";
+    return 0;
+}
+
+/* Result of a login call, and what it means. */
+static int login_result(struct ssh *s, bool in_time, enum clock_wait wait, int rc, struct err *e)
+{
+    if (s->asked.code) {
+        s->dead = true;
+        *e = s->asked;
+        return SSH_REFUSED;
+    }
+    if (!in_time)
+        return timed_out(s, wait, "login", s->times.login, e);
+    switch (rc) {
+    case 0:
+        return SSH_LOGGED_IN;
+    case LIBSSH2_ERROR_AUTHENTICATION_FAILED:
+    case LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
+        (void)err_set(e, VF_ELOGIN, "refused");
+        return SSH_REFUSED;
+    case LIBSSH2_ERROR_FILE:
+    case LIBSSH2_ERROR_METHOD_NONE:
+    case LIBSSH2_ERROR_METHOD_NOT_SUPPORTED:
+        (void)err_set(e, VF_ELOGIN, "%s", last_words(s));
+        return SSH_CANNOT;
+    default:
+        return err_set(e, VF_EHOST, "login: the connection broke: %s", last_words(s));
+    }
+}
+
+static LIBSSH2_USERAUTH_PUBLICKEY_SIGN_FUNC(sign)
+{
+    struct ssh *s = *abstract;
+    struct slice bare;
+
+    (void)session;
+    if (agent_sign(s->key->agent, s->key->blob, (struct slice){(const char *)data, data_len}, s->login_deadline, s->arena, &bare, &s->asked) < 0)
+        return -1;
+    *sig = malloc(bare.n + 1);
+    if (!*sig)
+        return -1;
+    memcpy(*sig, bare.p, bare.n);
+    *sig_len = bare.n;
+    return 0;
+}
+
+int ssh_login_key(struct ssh *s, const char *user, const struct ssh_key *k, struct err *e)
+{
+    uint64_t until = stage(s, s->times.login);
+    enum clock_wait wait;
+    void *self = s;
+    bool in_time;
+    int rc, result;
+
+    s->key = k;
+    s->login_deadline = until;
+    s->asked = (struct err){0};
+    if (k->agent) {
+        in_time = UNTIL_DONE(s, until, wait, rc, libssh2_userauth_publickey(s->session, user, (const unsigned char *)k->blob.p, k->blob.n, sign, &self));
+        if (s->asked.code) { /* the agent's refusal is not the host's: the next key may do */
+            *e = s->asked;
+            s->asked = (struct err){0};
+            return in_time && rc < 0 ? SSH_CANNOT : timed_out(s, wait, "login", s->times.login, e);
+        }
+    } else {
+        in_time = UNTIL_DONE(s, until, wait, rc, libssh2_userauth_publickey_frommemory(s->session, user, strlen(user), NULL, 0, k->priv.p, k->priv.n, ""));
+    }
+    result = login_result(s, in_time, wait, rc, e);
+    s->key = NULL;
+    return result;
+}
+
+/* Prompts are the host's text: they are quoted safely, and a password goes to none but the one that asks for it. */
+static LIBSSH2_USERAUTH_KBDINT_RESPONSE_FUNC(answer)
+{
+    struct ssh *s = *abstract;
+    _cleanup_(buf_done) struct buf said = BUF_INIT(200), lower = BUF_INIT(200);
+    struct slice text;
+    char *copy;
+
+    (void)name, (void)name_len, (void)instruction, (void)instruction_len;
+    if (num_prompts == 0)
+        return;
+    text = slice_trim((struct slice){prompts[0].text, prompts[0].length});
+    buf_add_safe(&said, slice_cut(text, 0, 100));
+    for (size_t i = 0; i < text.n && i < 100; i++)
+        buf_addc(&lower, text.p[i] >= 'A' && text.p[i] <= 'Z' ? (char)(text.p[i] | 0x20) : text.p[i]);
+    if (num_prompts == 1 && !prompts[0].echo && s->rounds++ == 0 && slice_find(buf_slice(&lower), 0, "password") != SIZE_MAX &&
+        slice_find(buf_slice(&lower), 0, "new") == SIZE_MAX && (copy = malloc(s->password.n + 1))) {
+        memcpy(copy, s->password.p, s->password.n);
+        responses[0].text = copy; /* wiped when libssh2 frees it */
+        responses[0].length = (unsigned)s->password.n;
+        return;
+    }
+    (void)err_set(&s->asked, VF_ELOGIN,
+                  s->rounds > 1 ? "the password was taken, and then the host asked \"%s\": log in by hand once (has it expired?)"
+                                : "the host asks \"%s\", which is no question for a password", buf_z(&said));
+    (void)shutdown(s->fd, SHUT_RDWR); /* an empty answer would count as a try */
+}
+
+int ssh_login_password(struct ssh *s, const char *user, struct slice password, struct err *e)
+{
+    uint64_t until = stage(s, s->times.login);
+    const char *methods;
+    enum clock_wait wait;
+    bool in_time;
+    int rc;
+
+    if (ssh_methods(s, user, &methods, e) < 0)
+        return e->code;
+    s->password = password;
+    s->rounds = 0;
+    s->asked = (struct err){0};
+    if (strstr(methods, "keyboard-interactive")) {
+        in_time = UNTIL_DONE(s, until, wait, rc, libssh2_userauth_keyboard_interactive_ex(s->session, user, (unsigned)strlen(user), answer));
+    } else if (strstr(methods, "password")) {
+        in_time = UNTIL_DONE(s, until, wait, rc, libssh2_userauth_password_ex(s->session, user, (unsigned)strlen(user), password.p, (unsigned)password.n, NULL));
+    } else {
+        s->password = (struct slice){NULL, 0};
+        (void)err_set(e, VF_ELOGIN, "the host accepts no password, only %s", methods);
+        return SSH_CANNOT;
+    }
+    s->password = (struct slice){NULL, 0};
+    return login_result(s, in_time, wait, rc, e);
+}
+
+/* --- as a link --- */
+
+struct ssh_link {
+    struct link link;
+    struct ssh *ssh;
+    int (*again)(void *ctx, struct ssh **fresh, struct err *e);
+    void *ctx;
+};
+
+static int open_channel(struct ssh *s, uint64_t deadline, struct err *e)
+{
+    uint64_t until = clock_sooner(stage(s, s->times.channel), deadline);
+    enum clock_wait wait;
+    int rc;
+
+    for (;;) {
+        s->channel = libssh2_channel_open_ex(s->session, "session", 7, WINDOW, LIBSSH2_CHANNEL_PACKET_DEFAULT, NULL, 0);
+        if (s->channel || libssh2_session_last_errno(s->session) != LIBSSH2_ERROR_EAGAIN)
+            break;
+        wait = wait_ready(s, until);
+        if (wait != WAIT_READY) {
+            s->dead = true;
+            return timed_out(s, wait, "opening a session", s->times.channel, e);
+        }
+    }
+    if (!s->channel)
+        return err_set(e, VF_EHOST, "the host opens no session: %s", last_words(s));
+    if (!UNTIL_DONE(s, until, wait, rc, libssh2_channel_process_startup(s->channel, "exec", 4, "sh", 2))) {
+        s->dead = true;
+        return timed_out(s, wait, "starting sh", s->times.channel, e);
+    }
+    if (rc < 0)
+        return err_set(e, VF_EHOST, "the host does not start sh: %s", last_words(s));
+    return 0;
+}
+
+static int link_start(struct link *l, uint64_t deadline, struct err *e)
+{
+    struct ssh_link *sl = (struct ssh_link *)l;
+    struct ssh *fresh;
+
+    if (!sl->ssh->dead && open_channel(sl->ssh, deadline, e) == 0)
+        return 0;
+    if (!sl->again || sl->again(sl->ctx, &fresh, e) < 0)
+        return e->code;
+    ssh_close(&sl->ssh);
+    sl->ssh = fresh;
+    return open_channel(fresh, deadline, e);
+}
+
+static bool read_stream(struct ssh *s, int output, char *piece, link_bytes_fn *fn, void *ctx, ssize_t *rc)
+{
+    *rc = libssh2_channel_read_ex(s->channel, output == 1 ? 0 : SSH_EXTENDED_DATA_STDERR, piece, PIECE);
+    if (*rc <= 0)
+        return false;
+    fn(ctx, output, (struct slice){piece, (size_t)*rc});
+    return true;
+}
+
+static enum link_event broken(struct ssh *s, struct err *e)
+{
+    s->dead = true;
+    (void)err_set(e, VF_EHOST, "%s", last_words(s));
+    return LINK_BROKEN;
+}
+
+static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_fn *fn, void *ctx, uint64_t deadline, struct err *e)
+{
+    struct ssh *s = ((struct ssh_link *)l)->ssh;
+    char piece[PIECE];
+
+    for (;;) {
+        bool moved = false, half = false;
+        enum clock_wait wait;
+        ssize_t rc = 0;
+
+        if (send->n) {
+            rc = libssh2_channel_write(s->channel, send->p, send->n);
+            if (rc > 0) {
+                *send = slice_from(*send, (size_t)rc);
+                moved = true;
+            } else if (rc == LIBSSH2_ERROR_EAGAIN) {
+                half = libssh2_session_block_directions(s->session) & LIBSSH2_SESSION_BLOCK_OUTBOUND;
+            } else if (rc < 0 && !libssh2_channel_eof(s->channel)) {
+                return broken(s, e);
+            }
+        }
+        for (int output = 1; output <= 2 && !half; output++) { /* while a packet is half sent, nothing else may be called */
+            moved |= read_stream(s, output, piece, fn, ctx, &rc);
+            if (rc < 0 && rc != LIBSSH2_ERROR_EAGAIN)
+                return moved ? LINK_MOVED : broken(s, e);
+        }
+        if (moved)
+            return LINK_MOVED;
+        if (!half && libssh2_channel_eof(s->channel))
+            return LINK_ENDED;
+        wait = wait_ready(s, deadline);
+        if (wait == WAIT_TIMEOUT)
+            return LINK_TIMEOUT;
+        if (wait == WAIT_STOPPED)
+            return LINK_STOPPED;
+    }
+}
+
+static void link_stop(struct link *l)
+{
+    close_channel(((struct ssh_link *)l)->ssh);
+}
+
+static void link_close(struct link *l)
+{
+    struct ssh_link *sl = (struct ssh_link *)l;
+
+    ssh_close(&sl->ssh);
+    free(sl);
+}
+
+static const struct link_ops ops = {"libssh2", link_start, link_pump, link_stop, link_close};
+
+struct link *ssh_link(struct ssh *s, int (*again)(void *ctx, struct ssh **fresh, struct err *e), void *ctx)
+{
+    struct ssh_link *sl = xmalloc(sizeof *sl);
+
+    *sl = (struct ssh_link){.link.ops = &ops, .ssh = s, .again = again, .ctx = ctx};
+    return &sl->link;
+}
+
+const char *ssh_library(void)
+{
+    return libssh2_version(0);
+}
