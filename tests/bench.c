@@ -177,7 +177,7 @@ static void bench_decoders(struct bench *b)
 
 static struct facts *host_facts(struct bench *b, struct arena *a)
 {
-    struct offline_target *t;
+    struct target *t;
     struct facts *f;
     struct err e = {0};
     size_t n;

@@ -31,7 +31,7 @@ static void open_recording(const uint8_t *data, size_t size)
         {.kind = ASK_FILE, .text = {"/etc/vmware/default.map.d/*.map", 31}},
     };
     FUZZ_ARENA(a, 64u << 20);
-    struct offline_target *t;
+    struct target *t;
     struct err e = {0};
     FILE *f;
     size_t n = 0;

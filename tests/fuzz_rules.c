@@ -12,7 +12,7 @@ static struct env env;
 static const struct facts *host(void)
 {
     static struct facts *f;
-    struct offline_target *t;
+    struct target *t;
     struct arena *a;
     struct err e;
     size_t n;

@@ -23,7 +23,7 @@ struct host {
     struct env env;
     struct arena *a;
     struct facts *facts;
-    struct offline_target *targets;
+    struct target *targets;
     size_t n;
 };
 

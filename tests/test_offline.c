@@ -92,7 +92,7 @@ static void a_name_answers_its_command_in_every_spelling(void **state)
 struct fixture {
     char dir[64];
     struct arena *arena;
-    struct offline_target *targets;
+    struct target *targets;
     size_t n;
     struct err e;
     /* what an ask gave */
@@ -551,7 +551,7 @@ static void what_cannot_be_read_below_is_said(void **state)
 static void what_is_no_target_is_refused_by_name(void **state)
 {
     struct fixture *f = *state;
-    struct offline_target *targets = NULL;
+    struct target *targets = NULL;
     struct err e = {0};
     size_t n = 0;
     char path[100];
@@ -574,7 +574,7 @@ static void what_is_no_target_is_refused_by_name(void **state)
 
 static void symbolic_links_are_not_followed_and_said_to_be_unreadable(void **state)
 {
-    struct offline_target *targets = NULL;
+    struct target *targets = NULL;
     struct fixture *f = *state;
     struct err e = {0};
     const struct reply *r;

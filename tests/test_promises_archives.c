@@ -119,7 +119,7 @@ struct opened {
     bool fails, adapter;     /* an error is right; vmhba0 of some target must be known */
 };
 
-static bool has_adapter(struct offline_target *t)
+static bool has_adapter(struct target *t)
 {
     struct arena *a = arena_new(ENV_MAX_HOST);
     struct env env = *shared;
@@ -136,7 +136,7 @@ static const char *open_and_read(const void *ctx)
 {
     static struct arena *a; /* what is wrong is told from it; the child ends soon */
     const struct opened *want = ctx;
-    struct offline_target *t = NULL;
+    struct target *t = NULL;
     struct err e = {0};
     const char *cut = NULL, *wrong = NULL;
     bool adapter = false;
@@ -399,7 +399,7 @@ static void every_cut(const char *name, struct slice bytes, size_t end)
     for (size_t k = 0; k <= bytes.n / 512 + 1; k++) {
         size_t at = k == 0 ? bytes.n : (k - 1) * 512; /* the whole first */
         struct arena *a = arena_new(ENV_MAX_HOST);
-        struct offline_target *t = NULL;
+        struct target *t = NULL;
         struct err e = {0};
         size_t n = 0;
         int rc;

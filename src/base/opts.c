@@ -333,6 +333,10 @@ void opts_help(const char *program, const struct command *c, const struct opt *c
         buf_addz(out, "\nOptions\n");
         help_options(out, c->opts);
     }
+    if (c->group) {
+        buf_printf(out, "\n%s\n", c->group->title);
+        help_options(out, c->group->opts);
+    }
     if (common) {
         buf_addz(out, "\nOptions of every command\n");
         help_options(out, common);
@@ -431,6 +435,29 @@ static void roff_command(struct buf *out, const char *program, const struct comm
     }
 }
 
+/* The group that the commands from here on have, if it was not shown before. */
+static void roff_group(struct buf *out, const struct command *const *commands, size_t at)
+{
+    const struct opt_group *g = commands[at]->group;
+
+    for (size_t i = 0; i < at; i++)
+        if (commands[i]->group == g)
+            return;
+    if (!g)
+        return;
+    buf_addz(out, ".SH ");
+    for (const char *p = g->title; *p; p++)
+        buf_addc(out, *p >= 'a' && *p <= 'z' ? (char)(*p & ~0x20) : *p);
+    buf_addz(out, "\nOf the commands");
+    for (bool first = true; commands[at]; at++)
+        if (commands[at]->group == g) {
+            buf_printf(out, "%s %s", first ? "" : ",", commands[at]->name);
+            first = false;
+        }
+    buf_addz(out, ".\n");
+    roff_options(out, g->opts);
+}
+
 void opts_man(const char *program, const char *version, const char *summary, const struct command *const *commands,
               const struct opt *common, const struct opts_section *sections, struct buf *out)
 {
@@ -438,8 +465,10 @@ void opts_man(const char *program, const char *version, const char *summary, con
     roffz(out, summary);
     buf_printf(out, "\n.SH SYNOPSIS\n.B %s\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIOPERAND\\fR]...\n", program);
     buf_addz(out, ".SH COMMANDS\n");
-    for (; *commands; commands++)
-        roff_command(out, program, *commands);
+    for (size_t i = 0; commands[i]; i++)
+        roff_command(out, program, commands[i]);
+    for (size_t i = 0; commands[i]; i++)
+        roff_group(out, commands, i);
     buf_addz(out, ".SH OPTIONS OF EVERY COMMAND\n");
     roff_options(out, common);
     for (; sections && sections->title; sections++) {

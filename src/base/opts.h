@@ -35,6 +35,12 @@ struct opt {
 
 struct cli;
 
+/* Options that several commands share, but not all. */
+struct opt_group {
+    const char *title; /* "Hosts over SSH" */
+    const struct opt *opts;
+};
+
 struct command {
     const char *name, *summary;
     const char *usage;    /* operands, "TARGET [TABLE]"; one line for each form */
@@ -42,6 +48,7 @@ struct command {
     const char *description; /* paragraphs parted by an empty line; one that begins with a blank stands as it is */
     const char *const *verbs; /* words that the first operand must be one of, ended by NULL; or NULL */
     const struct opt *opts;   /* may be NULL */
+    const struct opt_group *group; /* may be NULL */
     int (*run)(struct cli *c, int argc, char **argv); /* argv without the command's name; returns the exit status */
 };
 

@@ -22,6 +22,11 @@ static void option_words(struct buf *out, const struct opt *o)
     }
 }
 
+static const struct opt *group_of(const struct command *c)
+{
+    return c->group ? c->group->opts : NULL;
+}
+
 /*
  * Inside '...': a quote ends, is written in double quotes, and begins again; zsh's brackets and colons need a
  * backslash.
@@ -73,13 +78,16 @@ static void bash(const char *program, const struct command *const *commands, con
     for (const struct command *const *c = commands; *c; c++)
         buf_printf(out, "%s ", (*c)->name);
     buf_addz(out, "--help --version' -- \"$cur\")); return\n    fi\n    case $cmd:$prev in\n");
-    for (const struct command *const *c = commands; *c; c++)
+    for (const struct command *const *c = commands; *c; c++) {
         bash_values(out, (*c)->name, (*c)->opts);
+        bash_values(out, (*c)->name, group_of(*c));
+    }
     bash_values(out, "*", common);
     buf_addz(out, "    esac\n    case $cmd:$COMP_CWORD:$cur in\n");
     for (const struct command *const *c = commands; *c; c++) {
         buf_printf(out, "        %s:*:-*) COMPREPLY=($(compgen -W '", (*c)->name);
         option_words(out, (*c)->opts);
+        option_words(out, group_of(*c));
         option_words(out, common);
         buf_addz(out, "' -- \"$cur\")) ;;\n");
         if (!(*c)->verbs)
@@ -141,6 +149,7 @@ static void zsh(const char *program, const struct command *const *commands, cons
     for (const struct command *const *c = commands; *c; c++) {
         buf_printf(out, "        %s)\n            _arguments", (*c)->name);
         zsh_options(out, (*c)->opts);
+        zsh_options(out, group_of(*c));
         zsh_options(out, common);
         if ((*c)->verbs) {
             buf_addz(out, " \\\n                '1:what:(");
@@ -191,6 +200,7 @@ static void fish(const char *program, const struct command *const *commands, con
             buf_addz(out, "'\n");
         }
         fish_options(out, program, (*c)->name, (*c)->opts);
+        fish_options(out, program, (*c)->name, group_of(*c));
     }
     fish_options(out, program, NULL, common);
 }

@@ -240,7 +240,7 @@ static struct slice pci_name(void *ctx, uint16_t vendor, uint16_t device, struct
     return pcinames_find(v->names, vendor, device, a);
 }
 
-int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct facts **f, struct err *e)
+int env_gather(struct env *v, struct target *t, struct arena *a, struct facts **f, struct err *e)
 {
     const struct derive_env derive = {&v->builds, pci_name, v};
     int rc = 0;
@@ -263,7 +263,7 @@ static bool understood(const struct env *v, const char *name)
     return false;
 }
 
-size_t env_not_understood(const struct env *v, const struct offline_target *t, const char **names, size_t max)
+size_t env_not_understood(const struct env *v, const struct target *t, const char **names, size_t max)
 {
     const char *unused[MAX_UNUSED];
     size_t n = t->channel ? offline_unknown(t->channel, unused, MAX_UNUSED) : 0, found = n > MAX_UNUSED ? n - MAX_UNUSED : 0, shown = 0;
@@ -283,7 +283,7 @@ static void free_arena(struct arena **a)
     arena_free(*a);
 }
 
-static int one_host(struct env *v, struct env_host h, struct offline_target *t, env_host_fn *fn, void *ctx,
+static int one_host(struct env *v, struct env_host h, struct target *t, env_host_fn *fn, void *ctx,
                     struct err *e)
 {
     _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
@@ -306,7 +306,7 @@ static int one_host(struct env *v, struct env_host h, struct offline_target *t, 
 int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struct err *e)
 {
     _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
-    struct offline_target *targets = NULL;
+    struct target *targets = NULL;
     size_t n = 0;
     int rc = offline_open(path, a, &targets, &n, e);
 

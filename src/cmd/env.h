@@ -45,7 +45,7 @@ int env_rules_files(struct env *v, const struct slice *more, size_t n, bool buil
  * Files of a target that no ask has used and whose names answer nothing that any probe asks: perhaps only misnamed. The first max of them in
  * names; returns how many there are.
  */
-size_t env_not_understood(const struct env *v, const struct offline_target *t, const char **names, size_t max);
+size_t env_not_understood(const struct env *v, const struct target *t, const char **names, size_t max);
 
 #define ENV_MAX_HOST (512u << 20) /* bytes of one host's facts; the largest seen is 30 MB */
 
@@ -53,11 +53,11 @@ size_t env_not_understood(const struct env *v, const struct offline_target *t, c
  * Ask a target everything, and derive. Returns 0, or VF_ELIMIT when the host's answers did not fit: *f is
  * what was read, its tables say so. *f is NULL when there was no room at all.
  */
-int env_gather(struct env *v, struct offline_target *t, struct arena *a, struct facts **f, struct err *e);
+int env_gather(struct env *v, struct target *t, struct arena *a, struct facts **f, struct err *e);
 
 /* One host of a target, for the time of the call. */
 struct env_host {
-    const struct offline_target *target;
+    const struct target *target;
     const struct facts *facts;
     size_t index, count;    /* of the target's hosts; index from 0 */
     size_t answers;         /* replies there were, usable or not */

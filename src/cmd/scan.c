@@ -46,7 +46,7 @@ static void style_of(const struct cli *c, struct report_style *s)
 }
 
 /* Files whose names answer nothing that is asked: perhaps only misnamed. A support bundle always has many. */
-static void not_used(const struct env *env, const struct offline_target *t, const struct report_style *style, struct buf *out)
+static void not_used(const struct env *env, const struct target *t, const struct report_style *style, struct buf *out)
 {
     const char *names[MAX_NAMES];
     bool usual = strcmp(t->kind, "support bundle") == 0 && !style->verbose;
@@ -65,7 +65,7 @@ static void not_used(const struct env *env, const struct offline_target *t, cons
     opts_wrap(out, buf_z(&safe), 14, 14, style->width);
 }
 
-static struct js *host_json(const struct env *env, const struct report *report, const struct offline_target *t)
+static struct js *host_json(const struct env *env, const struct report *report, const struct target *t)
 {
     const char *names[MAX_NAMES];
     size_t n = env_not_understood(env, t, names, MAX_NAMES);

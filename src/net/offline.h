@@ -1,7 +1,7 @@
 #ifndef VF_NET_OFFLINE_H
 #define VF_NET_OFFLINE_H
 
-#include "net/channel.h"
+#include "net/target.h"
 
 /*
  * Offline targets as channels. One implementation serves them all: an index from what a file name says it answers to the file.
@@ -21,21 +21,12 @@
  * "bytes" is a cut answer. It speaks of the files below its own folder, in archives too.
  */
 
-struct offline_target {
-    const char *label; /* file or folder name; of several hosts, with the host's folder; inside a zip: the bundle's */
-    const char *path;  /* what to name to open this one again: its own folder, or the archive that holds it */
-    struct channel *channel; /* NULL: nothing of it could be read, cut says why */
-    const char *kind;  /* "recording", "folder", "packed folder", "support bundle" */
-    const char *cut;   /* not NULL when not all of it could be read: what, and why */
-    size_t files;
-};
-
 /*
  * Targets found at path: one for each host in a folder or an archive (offline_hosts.h tells hosts apart), one for each bundle in a .zip. What
  * cannot be read, a folder, a file that a recording names, a broken recording.json, leaves its target incomplete (cut); the rest is used. It
  * is an error when nothing at all can be read. The channels live until closed; everything else in the arena.
  */
-int offline_open(const char *path, struct arena *a, struct offline_target **out, size_t *n, struct err *e);
+int offline_open(const char *path, struct arena *a, struct target **out, size_t *n, struct err *e);
 
 /* Files that no ask has used so far: names that were not understood, or that no probe wants. */
 size_t offline_unknown(const struct channel *c, const char **names, size_t max);

@@ -23,7 +23,7 @@ struct listing {
 struct opening {
     const char *path; /* as the user named it */
     struct arena *a;
-    struct offline_target *v;
+    struct target *v;
     size_t n;
 };
 
@@ -49,7 +49,7 @@ static struct found *add_found(struct listing *l, struct slice name)
 }
 
 /* What of a target was not read; the first reasons count, so that the text stays readable. */
-static void problem(struct opening *op, struct offline_target *t, const char *what, const char *why)
+static void problem(struct opening *op, struct target *t, const char *what, const char *why)
 {
     if (t->cut && strlen(t->cut) > MAX_SAID)
         return;
@@ -58,12 +58,12 @@ static void problem(struct opening *op, struct offline_target *t, const char *wh
         t->cut = arena_printf(op->a, "%s; and more", t->cut);
 }
 
-static struct offline_target *add_target(struct opening *op, const char *label, const char *path, const char *kind)
+static struct target *add_target(struct opening *op, const char *label, const char *path, const char *kind)
 {
-    struct offline_target *t = op->n < MAX_TARGETS ? &op->v[op->n++] : NULL;
+    struct target *t = op->n < MAX_TARGETS ? &op->v[op->n++] : NULL;
 
     if (t)
-        *t = (struct offline_target){.label = label, .path = path, .kind = kind};
+        *t = (struct target){.label = label, .path = path, .kind = kind};
     else
         problem(op, &op->v[MAX_TARGETS - 1], "", "more than 256 hosts; the rest is not read");
     return t;
@@ -86,7 +86,7 @@ static struct js *parse_manifest(struct slice text, const char *name, const stru
 struct reading {
     struct opening *op;
     struct offline *o;
-    struct offline_target *t;
+    struct target *t;
     struct slice folder; /* of recording.json, relative to the host's */
     struct map names;    /* file name to entry */
 };
@@ -143,7 +143,7 @@ static void add_answer(struct reading *rd, const struct js *v)
 }
 
 /* One that cannot be understood makes the target incomplete; its files still answer by their names. */
-static void read_manifest(struct opening *op, struct offline *o, struct offline_target *t, struct slice folder)
+static void read_manifest(struct opening *op, struct offline *o, struct target *t, struct slice folder)
 {
     struct reading rd = {.op = op, .o = o, .t = t, .folder = folder};
     _cleanup_(js_done) struct js *doc = NULL;
@@ -182,7 +182,7 @@ static bool below(struct slice name, struct slice root)
     return root.n == 0 || (name.n > root.n && name.p[root.n] == '/' && slice_eq(slice_cut(name, 0, root.n), root));
 }
 
-static void add_file(struct opening *op, struct offline *o, struct offline_target *t, const struct found *f, struct slice root, bool stray)
+static void add_file(struct opening *op, struct offline *o, struct target *t, const struct found *f, struct slice root, bool stray)
 {
     struct slice name = stray || !root.n ? f->name : slice_from(f->name, root.n + 1);
     struct entry *en;
@@ -214,7 +214,7 @@ static const char *kind_of(const struct offline *o, bool archive)
     return archive ? "packed folder" : "folder";
 }
 
-static void finish(struct opening *op, struct offline *o, struct offline_target *t, struct slice manifest)
+static void finish(struct opening *op, struct offline *o, struct target *t, struct slice manifest)
 {
     t->channel = &o->channel;
     t->kind = kind_of(o, o->pool != NULL);
@@ -226,7 +226,7 @@ static void finish(struct opening *op, struct offline *o, struct offline_target 
 static void one_host(struct opening *op, const struct listing *l, const struct hosts *h, struct pool *pool, const char *label)
 {
     struct slice root = h->n ? h->roots[0] : (struct slice){NULL, 0}, manifest = root;
-    struct offline_target *t = add_target(op, label, op->path, "folder");
+    struct target *t = add_target(op, label, op->path, "folder");
     struct offline *o;
     bool strays = !path_ends(root, SLICE_LIT("recording")); /* beside a fixture's recording lie its notes */
 
@@ -255,7 +255,7 @@ static void name_strange_folders(struct opening *op, const struct listing *l, co
 
     for (size_t i = 0; i < l->n; i++) {
         struct slice top = first_part(l->v[i].name);
-        struct offline_target *t;
+        struct target *t;
         bool seen = l->v[i].host != NO_HOST || (!l->v[i].empty && (l->v[i].folder || top.n == l->v[i].name.n)) || slice_eq(top, last);
 
         for (size_t k = 0; k < h->n && !seen; k++)
@@ -279,7 +279,7 @@ static void several_hosts(struct opening *op, const struct listing *l, const str
         struct slice root = h->roots[k];
         const char *label = root.n ? arena_printf(op->a, "%s/" SLICE_FMT, base, SLICE_ARG(root)) : base;
         const char *path = root.n && !pool ? arena_printf(op->a, "%s/" SLICE_FMT, op->path, SLICE_ARG(root)) : op->path;
-        struct offline_target *t = add_target(op, label, path, "folder");
+        struct target *t = add_target(op, label, path, "folder");
         struct offline *o;
 
         if (!t)
@@ -295,7 +295,7 @@ static void several_hosts(struct opening *op, const struct listing *l, const str
     }
     for (size_t i = 0; i < l->n; i++)
         if (l->v[i].folder && !l->v[i].empty && l->v[i].host == NO_HOST) { /* perhaps a host that nobody may read */
-            struct offline_target *t = add_target(op, arena_printf(op->a, "%s/" SLICE_FMT, base, SLICE_ARG(l->v[i].name)), op->path, "folder");
+            struct target *t = add_target(op, arena_printf(op->a, "%s/" SLICE_FMT, base, SLICE_ARG(l->v[i].name)), op->path, "folder");
 
             if (t)
                 problem(op, t, "", l->v[i].why);
@@ -397,7 +397,7 @@ static bool other_archive(struct slice base)
 /* A bundle of which nothing can be read has a place in the report too. Returns false when there is no more room. */
 static bool add_broken(struct opening *op, const char *path, const char *why)
 {
-    struct offline_target *t = op->n < MAX_TARGETS ? add_target(op, arena_printf(op->a, "%s", path), op->path, "support bundle") : NULL;
+    struct target *t = op->n < MAX_TARGETS ? add_target(op, arena_printf(op->a, "%s", path), op->path, "support bundle") : NULL;
 
     if (t)
         problem(op, t, "", why);
@@ -563,7 +563,7 @@ static void drop_broken(struct opening *op, size_t from)
 /* A cut zip of bundles: the last one there is says so, unless it has a reason of its own. */
 static void cut_outside(struct opening *op, const char *path, const char *why)
 {
-    struct offline_target *last = &op->v[op->n - 1];
+    struct target *last = &op->v[op->n - 1];
 
     if (!last->cut)
         last->cut = arena_printf(op->a, "%s, which holds it, is not whole and may have held more (%s)", path, why);
@@ -649,7 +649,7 @@ static enum nothing open_archive(const char *path, struct slice bytes, bool inne
     return nothing;
 }
 
-int offline_open(const char *path, struct arena *a, struct offline_target **out, size_t *n, struct err *e)
+int offline_open(const char *path, struct arena *a, struct target **out, size_t *n, struct err *e)
 {
     struct opening op = {.path = path, .a = a, .v = arena_array(a, MAX_TARGETS, sizeof *op.v)};
     struct archive_budget budget = {0, 0};
