@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGET  ?= $(FUZZERS)
 
 PACKAGES       := gcc libc6-dev pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev pci.ids libssl-dev libssh2-1-dev
-PACKAGES_check := libcmocka-dev python3-jsonschema git
+PACKAGES_check := libcmocka-dev python3-jsonschema git openssh-client
 PACKAGES_fuzz  := clang libclang-rt-14-dev
 PACKAGES_long  := $(PACKAGES_fuzz) valgrind git
 LIBS           := libxml-2.0 libarchive jansson smartcols libpci libcrypto libssh2

@@ -1,0 +1,18 @@
+#ifndef VF_BASE_FSW_H
+#define VF_BASE_FSW_H
+
+#include "base/err.h"
+#include "base/slice.h"
+
+/* Small files written so that a crash leaves the old one or the new one. Files are private: 0600, in folders of 0700. */
+
+/* Make the folders above path that are missing. Those that are there stay as they are. */
+int fsw_make_parents(const char *path, struct err *e);
+
+/*
+ * Put bytes in the place of the file at path: a temporary file beside it, fsync, rename, fsync of the folder. One that is there keeps its
+ * mode and owner; a link is replaced, not followed (resolve it first). VF_EIO leaves the old file.
+ */
+int fsw_replace(const char *path, struct slice bytes, struct err *e);
+
+#endif
