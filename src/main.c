@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xml.h"
-#include "cmd/cmd.h"
+#include "cmd/live.h"
 
 static const struct command *const commands[] = {
     &cmd_scan,
@@ -53,6 +53,11 @@ static int dispatch(struct cli *c, int argc, char **argv)
     return cmd ? cmd->run(c, n - 1, argv + 1) : cli_fail(c, NULL, &e);
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
 int main(int argc, char **argv)
 {
     const struct cli_environment env = {
@@ -60,6 +65,12 @@ int main(int argc, char **argv)
         .no_color = getenv("NO_COLOR"),
         .term = getenv("TERM"),
         .columns = getenv("COLUMNS"),
+        .home = getenv("HOME"),
+        .agent = getenv("SSH_AUTH_SOCK"),
+        .credentials = getenv("CREDENTIALS_DIRECTORY"),
+        .state_dir = getenv("STATE_DIRECTORY"),
+        .state_home = getenv("XDG_STATE_HOME"),
+        .variable = variable,
     };
     struct cli c;
     int status;
@@ -69,6 +80,7 @@ int main(int argc, char **argv)
     cli_init(&c, stdout, stderr, &env);
     c.commands = commands;
     status = dispatch(&c, argc - (argc > 0), argv + (argc > 0));
+    live_done(&c);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         (void)fprintf(stderr, "vmkfit: standard output: %s\n", strerror(errno));
         return STATUS_FAILED;

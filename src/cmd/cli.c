@@ -23,7 +23,9 @@ const struct opt cli_options[] = {
 
 enum status status_of(int code)
 {
-    return code == VF_EUSAGE ? STATUS_USAGE : STATUS_FAILED;
+    if (code == VF_EUSAGE)
+        return STATUS_USAGE;
+    return code == VF_EHOST || code == VF_EIDENTITY || code == VF_ELOGIN ? STATUS_INCOMPLETE : STATUS_FAILED;
 }
 
 static unsigned width_of(FILE *out, const char *columns)
@@ -47,11 +49,11 @@ void cli_init(struct cli *c, FILE *out, FILE *err, const struct cli_environment 
 
 bool cli_parse(struct cli *c, const struct command *cmd, void *values, int argc, char **argv, int *n, int *status)
 {
-    const struct opt_set sets[] = {{cmd->opts, values}, {cli_options, c}};
+    const struct opt_set sets[] = {{cmd->opts, values}, {cli_options, c}, {cmd->group ? cmd->group->opts : NULL, c}};
     struct err e = {0};
 
     *status = STATUS_OK;
-    if (opts_parse(sets, 2, false, argc, argv, n, &e) < 0) {
+    if (opts_parse(sets, 3, false, argc, argv, n, &e) < 0) {
         *status = cli_fail(c, cmd->name, &e);
         return false;
     }

@@ -15,13 +15,25 @@ enum status {
     STATUS_USAGE = 64,
 };
 
-/* Status of an error code: VF_EUSAGE 64, all others 1. */
+/* Status of an error code: VF_EUSAGE 64, a host that was not reached 3, all others 1. */
 enum status status_of(int code);
 
 /* The environment as far as it matters to us; read once, in main. NULL when not set. */
 struct cli_environment {
     const char *data, *no_color, *term, *columns; /* VMKFIT_DATA NO_COLOR TERM COLUMNS */
+    const char *home, *agent, *credentials; /* HOME SSH_AUTH_SOCK CREDENTIALS_DIRECTORY */
+    const char *state_dir, *state_home;     /* STATE_DIRECTORY XDG_STATE_HOME */
+    const char *(*variable)(const char *name); /* any other: ssh's configuration may name one */
 };
+
+/* Options of commands that reach live hosts (live.h). */
+struct live_values {
+    int by; /* enum login_by */
+    const char *config, *known_hosts, *password_file, *password_command, *timeout, *connect_timeout, *command_timeout;
+    bool batch;
+};
+
+struct live;
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -37,7 +49,11 @@ struct cli {
     unsigned verbose;
     int color; /* enum color_when */
     const char *data;
+    struct live_values live_options; /* of commands with hosts_over_ssh */
+    struct live *live;               /* passwords that were asked for; freed by live_done */
 };
+
+extern const struct opt_group hosts_over_ssh;
 
 extern const struct opt cli_options[];
 
@@ -74,7 +90,7 @@ const char *cli_style(const struct cli *c, enum style s);
 /* Command by name; NULL with e set, the nearest one named. */
 const struct command *cli_command(const struct cli *c, const char *name, struct err *e);
 
-extern const struct command cmd_scan, cmd_facts, cmd_explain, cmd_probe, cmd_rules, cmd_completion, cmd_help;
+extern const struct command cmd_scan, cmd_record, cmd_trust, cmd_doctor, cmd_facts, cmd_explain, cmd_probe, cmd_rules, cmd_completion, cmd_help;
 
 /* Version of the program and of the libraries, a line each. */
 void help_version(struct buf *out);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fsx.h"
+#include "cmd/live.h"
 
 #define MAX_RULES (256u << 20) /* one rule file; 100,000 rules are 100 MB */
 #define MAX_UNUSED 200u /* file names that are looked at again; what is beyond counts as not understood */
@@ -266,7 +267,7 @@ static bool understood(const struct env *v, const char *name)
 size_t env_not_understood(const struct env *v, const struct target *t, const char **names, size_t max)
 {
     const char *unused[MAX_UNUSED];
-    size_t n = t->channel ? offline_unknown(t->channel, unused, MAX_UNUSED) : 0, found = n > MAX_UNUSED ? n - MAX_UNUSED : 0, shown = 0;
+    size_t n = t->channel && t->channel->ops->saved ? offline_unknown(t->channel, unused, MAX_UNUSED) : 0, found = n > MAX_UNUSED ? n - MAX_UNUSED : 0, shown = 0;
 
     for (size_t i = 0; i < n && i < MAX_UNUSED; i++) {
         if (understood(v, unused[i]))
@@ -289,6 +290,7 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
     _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
     struct facts *f;
     struct err limit = {0};
+    bool live = t->channel && !t->channel->ops->saved;
     int rc = env_gather(v, t, a, &f, &limit);
 
     if (rc < 0 && (rc != VF_ELIMIT || !f))
@@ -298,9 +300,25 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
         h.answers += f->sources[i].state != SOURCE_MISSING;
     if (rc < 0)
         h.incomplete = limit.msg;
+    else if (live)
+        h.incomplete = live_end(v->cli, t);
     else if (h.answers == 0 && !h.incomplete)
         h.incomplete = "no file in it answers a question of ours; see \"vmkfit probe list\" for the commands to save";
     return fn(ctx, &h, e);
+}
+
+static int live_host(struct env *v, const char *text, env_host_fn *fn, void *ctx, struct err *e)
+{
+    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    struct target t = {.channel = NULL};
+    struct env_host h = {.target = &t, .count = 1};
+    int rc = live_open(v->cli, text, NULL, a, &t, e);
+
+    if (rc < 0)
+        return rc;
+    rc = one_host(v, h, &t, fn, ctx, e);
+    channel_close(&t.channel);
+    return rc;
 }
 
 int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struct err *e)
@@ -308,8 +326,11 @@ int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struc
     _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
     struct target *targets = NULL;
     size_t n = 0;
-    int rc = offline_open(path, a, &targets, &n, e);
+    int rc;
 
+    if (v->cli && target_is_host(path))
+        return live_host(v, path, fn, ctx, e);
+    rc = offline_open(path, a, &targets, &n, e);
     if (rc < 0)
         return rc;
     if (n == 0)

@@ -19,6 +19,7 @@ struct env {
     struct probes probes;
     struct pcinames *names;
     bool without_examples; /* for env_rules: the examples of rules are not kept */
+    struct cli *cli;       /* with its options live hosts are reached; NULL: only saved answers are read */
 };
 
 /*
@@ -67,7 +68,10 @@ struct env_host {
 /* fn returns 0, or non-zero to stop, which is returned. */
 typedef int env_host_fn(void *ctx, const struct env_host *h, struct err *e);
 
-/* Open the target at path and gather its hosts, one at a time. Returns 0, fn's code, or what offline_open says. */
+/*
+ * Open the target, saved answers at a path or a live host, and gather its hosts, one at a time. Returns 0, fn's code, or what offline_open and
+ * live_open say.
+ */
 int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struct err *e);
 
 #endif

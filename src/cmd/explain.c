@@ -206,7 +206,10 @@ static int run(struct cli *c, int argc, char **argv)
         e.code = VF_EUSAGE;
         return cli_fail(c, "explain", &e);
     }
-    if (env_open(&env, c->data, c->env.data, &e) < 0 || env_rules(&env, v.rules.v, v.rules.n, &r.rules, &e) < 0)
+    if (env_open(&env, c->data, c->env.data, &e) < 0)
+        return cli_fail(c, "explain", &e);
+    env.cli = c;
+    if (env_rules(&env, v.rules.v, v.rules.n, &r.rules, &e) < 0)
         return cli_fail(c, "explain", &e);
     r.rule = rules_find(&r.rules.rules, slice_of(argv[1]));
     if (!r.rule) {
@@ -238,5 +241,6 @@ const struct command cmd_explain = {
                    "rule file and yes, no or ? (unknown), the cell it looked at, and the command, file and line that the cell came from. "
                    "Evidence and the gates of the fixes follow. RULE is an id of \"vmkfit rules list\".",
     .opts = explain_opts,
+    .group = &hosts_over_ssh,
     .run = run,
 };

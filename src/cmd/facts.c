@@ -139,7 +139,7 @@ static int run_facts(struct cli *c, int argc, char **argv)
     if (!cli_parse(c, &cmd_facts, &v, argc, argv, &n, &status))
         return status;
     if (n < 1 || n > 2) {
-        (void)err_set(&e, VF_EUSAGE, n < 1 ? "say which TARGET: a folder of outputs, a recording or a support bundle"
+        (void)err_set(&e, VF_EUSAGE, n < 1 ? "say which TARGET: a host, a folder of outputs, a recording or a support bundle"
                                            : "one TARGET and one TABLE at a time");
         return cli_fail(c, "facts", &e);
     }
@@ -150,6 +150,7 @@ static int run_facts(struct cli *c, int argc, char **argv)
     if (v.state >= 0)
         r.view.filter.state = (enum value_state)v.state;
     rc = env_open(&env, c->data, c->env.data, &e);
+    env.cli = c;
     if (rc == 0)
         rc = choose(&r, n == 2 ? argv[1] : NULL, &e);
     if (rc < 0)
@@ -170,13 +171,13 @@ const struct command cmd_facts = {
     .name = "facts",
     .summary = "show what is known of a host, and where each value comes from",
     .usage = "TARGET [TABLE]",
-    .examples = "vmkfit facts esx1/                         # all tables: rows, state\n"
+    .examples = "vmkfit facts root@esx01                    # all tables: rows, state\n"
                 "vmkfit facts esx1/ adapter -v              # one table, with sources\n"
                 "vmkfit facts esx1.tgz device --columns id,model,revision\n"
                 "vmkfit facts esx1.tgz --state unknown -v   # what is not known, and why\n"
                 "vmkfit facts bundles.zip --json > facts.json\n",
     .description =
-        "TARGET is a folder of saved outputs (\"esxcli storage core adapter list.txt\"), a recording, a "
+        "TARGET is a host (root@esx01), a folder of saved outputs (\"esxcli storage core adapter list.txt\"), a recording, a "
         "vm-support bundle (.tgz, or unpacked), "
         "or a folder or a .zip of several hosts; then one follows the other.\n\n"
         "A cell is known, absent (-), or unknown (?). A table is complete when some answer lists all of its "
@@ -186,5 +187,6 @@ const struct command cmd_facts = {
         "command, file and line that it was read from.\n\n"
         "Tables that are too wide are shown row by row; --columns picks what fits.",
     .opts = facts_opts,
+    .group = &hosts_over_ssh,
     .run = run_facts,
 };

@@ -34,7 +34,8 @@ struct run {
     const char *path;
     struct js *hosts;
     size_t nhosts, incomplete, unread, with[3]; /* with: hosts by their most severe finding */
-    size_t failed; /* targets of which nothing can be read */
+    size_t failed;    /* targets of which nothing can be read */
+    size_t unreached; /* live hosts that could not be connected to, or not logged in to */
     bool findings, unsure;
 };
 
@@ -121,7 +122,7 @@ static int scan_status(const struct run *r)
         return STATUS_FAILED;
     if (r->findings)
         return STATUS_FINDINGS;
-    return r->incomplete || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
+    return r->incomplete || r->unreached || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
 static int print_json(struct run *r)
@@ -133,6 +134,7 @@ static int print_json(struct run *r)
     js_put(totals, "hosts", js_int((int64_t)r->nhosts));
     js_put(totals, "incomplete", js_int((int64_t)r->incomplete));
     js_put(totals, "targets_failed", js_int((int64_t)r->failed));
+    js_put(totals, "hosts_unreached", js_int((int64_t)r->unreached));
     js_put(totals, "exit_status", js_int(scan_status(r)));
     js_put(doc, "schema_version", js_int(REPORT_JSON_VERSION));
     js_put(doc, "vmkfit", js_textz(VMKFIT_VERSION));
@@ -157,6 +159,8 @@ static int print_totals(const struct run *r)
         buf_printf(&text, "; %zu of these not read in full", r->incomplete - r->unread);
     if (r->unread)
         buf_printf(&text, "; %zu not read at all", r->unread);
+    if (r->unreached)
+        buf_printf(&text, "; %zu more not reached", r->unreached);
     buf_printf(&b, "\n%s%-4zu hosts%s    ", style.bold, r->nhosts, style.none);
     opts_wrap(&b, buf_z(&text), 14, 14, style.width);
     return cli_write(r->c, &b);
@@ -179,8 +183,10 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         r->path = targets[i];
         rc = env_hosts(env, targets[i], on_host, r, &e);
         if (rc < 0) {
-            (void)cli_fail(c, "scan", &e);
-            r->failed++;
+            if (cli_fail(c, "scan", &e) == STATUS_INCOMPLETE)
+                r->unreached++;
+            else
+                r->failed++;
         }
     }
     rc = r->v->json ? print_json(r) : r->nhosts > 1 ? print_totals(r) : 0;
@@ -204,11 +210,12 @@ static int run(struct cli *c, int argc, char **argv)
     if (!cli_parse(c, &cmd_scan, &v, argc, argv, &n, &status))
         return status;
     if (n == 0) {
-        (void)err_set(&e, VF_EUSAGE, "what to scan? A recording, a folder of saved outputs, or a support bundle");
+        (void)err_set(&e, VF_EUSAGE, "what to scan? A host, a recording, a folder of saved outputs, or a support bundle");
         return cli_fail(c, "scan", &e);
     }
     if (env_open(&env, c->data, c->env.data, &e) < 0)
         return cli_fail(c, "scan", &e);
+    env.cli = c;
     r.env = &env;
     r.hosts = hosts;
     status = scan(c, &r, &env, argv, n);
@@ -234,5 +241,6 @@ const struct command cmd_scan = {
         "host, or an answer, could not be read whole; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
         "counts.",
     .opts = scan_opts,
+    .group = &hosts_over_ssh,
     .run = run,
 };

@@ -10,6 +10,7 @@
 #define MAX_ASKS   20000u /* of one host: 4,096 values for each of a few asks */
 #define MAX_PARTS  256u   /* files of one ask; map folders of 8.0 hold 60 */
 #define MAX_NOISE  4096u  /* what a login shell may print that is quoted */
+#define NO_COMMAND 127  /* exit status of sh for a command that is not there, POSIX 2.8.2 */
 #define HUNG_HOSTD 2u     /* esxcli commands in a row that hang: hostd does */
 
 /* One ask and what came. */
@@ -159,6 +160,11 @@ static void take_output(struct shell *s, struct held *h, struct slice body, stru
     struct reply r = {.status = REPLY_OK, .exit_code = b->status > 255 ? 255 : (int)b->status, .body = arena_dup(s->arena, body)};
     const char *why = first_line(s, errors);
 
+    if (body.n == 0 && b->status == NO_COMMAND) {
+        r = (struct reply){.status = REPLY_MISSING, .exit_code = NO_COMMAND, .note = "the host has no such command"};
+        keep(s, h, r, "missing", true);
+        return;
+    }
     if (body.n == 0 && b->status != 0) {
         r.status = REPLY_FAILED;
         r.note = arena_printf(s->arena, "failed: exit status %d%s%s", r.exit_code, why ? ", " : "", why ? why : "");
