@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGET  ?= $(FUZZERS)
 
 PACKAGES       := gcc libc6-dev pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev pci.ids libssl-dev libssh2-1-dev
-PACKAGES_check := libcmocka-dev python3-jsonschema git openssh-client
+PACKAGES_check := libcmocka-dev python3-jsonschema git openssh-client openssh-server
 PACKAGES_fuzz  := clang libclang-rt-14-dev
 PACKAGES_long  := $(PACKAGES_fuzz) valgrind git
 LIBS           := libxml-2.0 libarchive jansson smartcols libpci libcrypto libssh2
@@ -104,8 +104,23 @@ $(BUILD)/replay/%: tests/fuzz_%.c tests/fuzz_main.c $(SOBJ) | $(BUILD)/deps
 	@echo "  CC    $< (sanitized)"
 	@$(CC) $(CPPFLAGS) -Itests $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -MF $@.d $< tests/fuzz_main.c $(SOBJ) $(PKG_LIBS) -o $@
 
+# The servers that live channels are tested against; tests/peers/README.md.
+PEERS := $(BUILD)/peers/hostsh $(BUILD)/peers/command $(BUILD)/peers/login.so $(BUILD)/peers/rootdir.so
+PEER_CC = $(CC) -D_GNU_SOURCE -include src/base/banned.h -std=gnu11 -O2 -g $(WARN)
+peers: $(PEERS)
+
+$(BUILD)/peers/%: tests/peers/sshd/%.c tests/peers/sshd/faults.c tests/peers/sshd/faults.h | $(BUILD)/deps-check
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	@$(PEER_CC) $(filter %.c,$^) -o $@
+
+$(BUILD)/peers/%.so: tests/peers/sshd/%.c tests/peers/sshd/faults.c tests/peers/sshd/faults.h | $(BUILD)/deps-check
+	@mkdir -p $(@D)
+	@echo "  CC    $<"
+	@$(PEER_CC) -fPIC -shared $(filter %.c,$^) -o $@
+
 CHECK_PROGRAMS := $(BUILD)/vmkfit $(BUILD)/vmkfit-san $(TESTS:%=$(BUILD)/tests/%) $(TESTS:%=$(BUILD)/san-tests/%) $(FUZZERS:%=$(BUILD)/replay/%)
-check-programs: $(CHECK_PROGRAMS) $(BUILD)/deps-check
+check-programs: $(CHECK_PROGRAMS) peers $(BUILD)/deps-check
 
 check:
 	@$(MAKE) -s -j2 check-programs
@@ -159,5 +174,5 @@ clean:
 -include $(OBJ:.o=.d) $(SOBJ:.o=.d) $(FOBJ:.o=.d) $(BUILD)/obj/main.d $(BUILD)/san/main.d
 -include $(wildcard $(BUILD)/tests/*.d $(BUILD)/san-tests/*.d $(BUILD)/replay/*.d $(BUILD)/fuzz/*.d)
 
-.PHONY: all demo check check-programs check-long bench fuzz fuzz-programs install clean packages
+.PHONY: all demo check check-programs check-long bench fuzz fuzz-programs install clean packages peers
 .SECONDARY:
