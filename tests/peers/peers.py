@@ -1,7 +1,7 @@
 """The test peers for Python tests: Peer is a real sshd that plays an ESXi host, FaultHost an SSH server that does as it is told.
 
     with Peer(recording="fixtures/healthy-7.0u3/recording", hang="esxcli storage") as p:
-        run(["vmkfit", "scan", p.url(), ...])
+        run(["vmkfit", ..., str(p.port), "--known-hosts", p.write_known_hosts()])
         p.set("hostd", "down")
         assert all(is_read_only(c) for c in p.commands())
 
@@ -79,7 +79,7 @@ def free_port():
 
 
 def temp_folder():
-    """A private folder that is removed at the end. Under /dev/shm or /tmp whatever the tests' folder is: socket paths are short there."""
+    """A private folder that is removed at the end."""
     path = tempfile.mkdtemp(prefix="vmkfit-peer-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path
@@ -87,8 +87,12 @@ def temp_folder():
 
 def keys(folder=None):
     """Makes the keys once: host_TYPE, user_TYPE (rsa, ecdsa, ed25519) and other_TYPE, a second host key and a user key nobody knows."""
-    folder = folder or os.path.join(BUILD, "peers", "keys")
-    os.makedirs(folder, exist_ok=True)
+    if not folder:
+        folder = os.path.join(BUILD, "peers", "keys")
+        made = os.path.exists(folder)
+        if not os.access(folder if made else os.path.dirname(folder), os.W_OK):  # another user's
+            folder = temp_folder()
+    os.makedirs(folder, mode=0o700, exist_ok=True)
     with open(os.path.join(folder, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for who in ("host", "user", "other"):
@@ -142,7 +146,6 @@ class _Folder:
         self._write_faults()
 
     def _add(self, name, value):
-        name = name.replace("_", "-") if name not in ("hang",) else name
         for v in value if isinstance(value, (list, tuple)) else [value]:
             if v is not None and v is not False:
                 self._faults.append((name, "" if v is True else str(v)))

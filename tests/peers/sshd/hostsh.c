@@ -65,12 +65,12 @@ static bool is_down(const char *dir)
     return until > (long)time(NULL);
 }
 
-static void run_shell(const char *dir, const char *command, const char *user)
+static void run_shell(const char *dir, const char *command, const char *user, pid_t parent)
 {
     char path[4096], unused[8], sshd[32];
     bool foreign = fault_get(dir, "foreign", unused, sizeof unused);
 
-    snprintf(sshd, sizeof sshd, "%d", (int)getppid());
+    snprintf(sshd, sizeof sshd, "%d", (int)parent);
     clearenv();
     snprintf(path, sizeof path, "%s/%s", dir, foreign ? "bin.foreign" : "bin");
     setenv("PATH", path, 1);
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     if (shell == 0) {
         snprintf(text, sizeof text, "%s", user);
         dup2(pipes[0], STDIN_FILENO);
-        run_shell(strdup(dir), command, text);
+        run_shell(strdup(dir), command, text, parent);
     }
     close(pipes[0]);
     signal(SIGPIPE, SIG_IGN);
