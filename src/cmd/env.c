@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/fsx.h"
 #include "cmd/live.h"
+#include "net/tap.h"
 
 #define MAX_RULES (256u << 20) /* one rule file; 100,000 rules are 100 MB */
 #define MAX_UNUSED 200u /* file names that are looked at again; what is beyond counts as not understood */
@@ -291,7 +292,13 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
     struct facts *f;
     struct err limit = {0};
     bool live = t->channel && !t->channel->ops->saved;
-    int rc = env_gather(v, t, a, &f, &limit);
+    int rc;
+
+    if (v->tap && t->channel)
+        t->channel = tap_new(t->channel);
+    rc = env_gather(v, t, a, &f, &limit);
+    if (live)
+        live_end(v->cli);
 
     if (rc < 0 && (rc != VF_ELIMIT || !f))
         return err_set(e, (enum vf_code)rc, "%s", limit.msg);
@@ -301,7 +308,7 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
     if (rc < 0)
         h.incomplete = limit.msg;
     else if (live)
-        h.incomplete = live_end(v->cli, t);
+        h.incomplete = channel_trouble(t->channel);
     else if (h.answers == 0 && !h.incomplete)
         h.incomplete = "no file in it answers a question of ours; see \"vmkfit probe list\" for the commands to save";
     return fn(ctx, &h, e);

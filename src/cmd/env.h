@@ -19,6 +19,7 @@ struct env {
     struct probes probes;
     struct pcinames *names;
     bool without_examples; /* for env_rules: the examples of rules are not kept */
+    bool tap;              /* the channel of each host is a tap (net/tap.h): its answers can be saved */
     struct cli *cli;       /* with its options live hosts are reached; NULL: only saved answers are read */
 };
 

@@ -296,10 +296,9 @@ int live_open(struct cli *c, const char *text, const struct live_watch *watch, s
     return 0;
 }
 
-const char *live_end(struct cli *c, const struct target *t)
+void live_end(struct cli *c)
 {
     clear_progress(live_of(c));
-    return shell_trouble(t->channel);
 }
 
 int live_identity(struct cli *c, const char *text, struct target_host *t, struct login_opt *o, struct arena *a, struct login_identity *out, struct err *e)

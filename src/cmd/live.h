@@ -18,8 +18,8 @@ struct live_watch {
  * on a terminal a line counts the answers. Returns 0, VF_EUSAGE, VF_EHOST, VF_EIDENTITY, VF_ELOGIN.
  */
 int live_open(struct cli *c, const char *text, const struct live_watch *watch, struct arena *a, struct target *out, struct err *e);
-/* After the last ask: takes the progress line away; what was wrong with the connection, or NULL. */
-const char *live_end(struct cli *c, const struct target *t);
+/* After the last ask: takes the progress line away. */
+void live_end(struct cli *c);
 
 /* Without a login: the key that the host shows. text must stay, o is filled for login_store. */
 int live_identity(struct cli *c, const char *text, struct target_host *t, struct login_opt *o, struct arena *a, struct login_identity *out, struct err *e);

@@ -15,6 +15,11 @@ int channel_fetch(struct channel *c, struct err *e)
     return c->ops->fetch ? c->ops->fetch(c, e) : 0;
 }
 
+const char *channel_trouble(const struct channel *c)
+{
+    return c->ops->trouble ? c->ops->trouble(c) : NULL;
+}
+
 void channel_close(struct channel **c)
 {
     if (*c)

@@ -62,6 +62,7 @@ struct channel_ops {
     int (*ask)(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx, struct err *e);
     bool (*want)(struct channel *c, const struct ask *q); /* NULL with fetch where answers are at hand */
     int (*fetch)(struct channel *c, struct err *e);
+    const char *(*trouble)(const struct channel *c); /* NULL: never any */
     void (*close)(struct channel *c);
 };
 
@@ -77,6 +78,8 @@ int channel_ask(struct channel *c, const struct ask *q, reply_fn *fn, void *ctx,
  */
 bool channel_want(struct channel *c, const struct ask *q);
 int channel_fetch(struct channel *c, struct err *e);
+/* What was wrong with the channel as a whole: a connection that did not hold, a service that is down. One sentence, or NULL. */
+const char *channel_trouble(const struct channel *c);
 void channel_close(struct channel **c);
 
 #endif

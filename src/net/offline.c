@@ -401,7 +401,7 @@ static void offline_close(struct channel *c)
     free(o);
 }
 
-static const struct channel_ops offline_ops = {"offline", true, offline_ask, NULL, NULL, offline_close};
+static const struct channel_ops offline_ops = {.name = "offline", .saved = true, .ask = offline_ask, .close = offline_close};
 
 size_t offline_unknown(const struct channel *c, const char **names, size_t max)
 {

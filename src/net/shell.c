@@ -470,19 +470,17 @@ static bool shell_want(struct channel *c, const struct ask *q)
     return h && h->done;
 }
 
-/* A rotated log is read as the text it holds. */
+/* A rotated log is read as the text it holds; once, in its place. */
 static void unpack(struct shell *s, struct reply *r)
 {
     struct err e = {0};
     bool cut = false;
 
-    if (!slice_ends(r->where, ".gz") || r->status != REPLY_OK)
+    if (!slice_ends(r->where, ".gz") || r->status != REPLY_OK || !slice_starts(r->body, "\x1f\x8b"))
         return;
-    if (archive_gunzip(r->body, r->where.p, SHELL_MAX_LOG * 4u, s->arena, &r->body, &cut, &e) < 0) {
+    if (archive_gunzip(r->body, r->where.p, SHELL_MAX_LOG * 4u, s->arena, &r->body, &cut, &e) < 0)
         *r = (struct reply){.status = REPLY_UNREADABLE, .where = r->where, .part = true, .exit_code = -1,
                             .note = arena_printf(s->arena, "%s", e.msg)};
-        return;
-    }
     r->cut |= cut;
 }
 
@@ -498,10 +496,8 @@ static int shell_ask(struct channel *c, const struct ask *q, reply_fn *fn, void 
     if (!h || !h->done)
         return err_set(e, VF_ELIMIT, "no room left for what the host is asked");
     for (size_t i = 0; i < h->n && rc == 0; i++) {
-        struct reply r = h->replies[i];
-
-        unpack(s, &r);
-        rc = fn(ctx, &r);
+        unpack(s, &h->replies[i]);
+        rc = fn(ctx, &h->replies[i]);
     }
     return rc < 0 ? rc : 0;
 }
@@ -516,7 +512,13 @@ static void shell_close(struct channel *c)
     free(s);
 }
 
-static const struct channel_ops shell_ops = {"ssh", false, shell_ask, shell_want, shell_fetch, shell_close};
+static const char *shell_trouble(const struct channel *c)
+{
+    return ((const struct shell *)c)->trouble;
+}
+
+static const struct channel_ops shell_ops = {.name = "ssh", .ask = shell_ask, .want = shell_want, .fetch = shell_fetch, .trouble = shell_trouble,
+                                             .close = shell_close};
 
 int shell_open(struct link *l, const uint8_t random[16], const struct shell_opt *o, struct channel **out, struct err *e)
 {
@@ -530,9 +532,4 @@ int shell_open(struct link *l, const uint8_t random[16], const struct shell_opt 
     }
     *out = &s->channel;
     return 0;
-}
-
-const char *shell_trouble(const struct channel *c)
-{
-    return ((const struct shell *)c)->trouble;
 }

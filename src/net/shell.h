@@ -37,7 +37,4 @@ struct shell_opt {
  */
 int shell_open(struct link *l, const uint8_t random[16], const struct shell_opt *o, struct channel **out, struct err *e);
 
-/* Not NULL: the connection did not hold until the end, or part of the answers is not what was asked; one sentence. */
-const char *shell_trouble(const struct channel *c);
-
 #endif

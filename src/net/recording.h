@@ -1,0 +1,25 @@
+#ifndef VF_NET_RECORDING_H
+#define VF_NET_RECORDING_H
+
+#include "base/json.h"
+#include "net/channel.h"
+
+/*
+ * Writes a recording (offline.h tells the format): one file for each answer, and recording.json at the end, so that a folder without it was
+ * not finished. The folder is new or empty, only its owner may read it, and nothing in it is ever overwritten.
+ */
+struct recording;
+
+/* Returns 0, VF_EUSAGE (there is something in the folder), VF_EIO. */
+int recording_new(const char *folder, struct recording **out, struct err *e);
+/*
+ * One answer: command as in recording.json, file relative to the folder. A reply without a body has no file, its note is kept: "timeout: ..."
+ * gives the status timeout; timeout, lost, denied and failed are known words, anything else is "failed".
+ */
+int recording_add(struct recording *r, struct slice command, struct slice file, const struct reply *reply, struct slice body, struct err *e);
+/* taken: ISO 8601. Writes recording.json, and everything is on disk on return. */
+int recording_end(struct recording *r, const char *taken, struct err *e);
+/* Frees; without recording_end the folder stays as it is. Accepts NULL. */
+void recording_free(struct recording **r);
+
+#endif

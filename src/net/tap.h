@@ -1,0 +1,22 @@
+#ifndef VF_NET_TAP_H
+#define VF_NET_TAP_H
+
+#include "net/channel.h"
+
+/*
+ * A channel in front of another one that keeps what was asked and answered, each answer once, so that it can be saved as a recording: of a
+ * live host, of a bundle, of loose files.
+ */
+struct tapped {
+    struct ask ask;
+    struct slice command; /* "esxcli storage core adapter list", "vmware -vl", the path of one file */
+    struct reply reply;   /* as it was given: a packed log is unpacked */
+    const char *file;     /* name for it, relative, of its own: letters, digits and "._-/" */
+};
+
+/* Takes inner over; closing the tap closes it. */
+struct channel *tap_new(struct channel *inner);
+/* In the order they came; they live as long as the tap. */
+const struct tapped *tap_answers(const struct channel *tap, size_t *n);
+
+#endif
