@@ -295,6 +295,7 @@ static void a_broken_schema_is_refused_with_its_line(void **state)
         {"<schema><table name='t' key='a'><column name='a' type='ref' table='none'/></table></schema>", "reference"},
         {"<schema><table name='t' key='a'><column name='a' type='text' table='t'/></table></schema>", "reference"},
         {"<schema><table name='t' key='a'><column name='a' type='int' merge='add'/></table></schema>", "unknown merge"},
+        {"<schema><table name='t' key='a'><column name='a' type='int' identity='person'/></table></schema>", "unknown identity"},
         {"<schema><table key='a'><column name='a' type='int'/></table></schema>", "name"},
         {"<schema><table name='t' key='a'><column name='a' type='int'/>", "schema.xml"},
     };

@@ -28,6 +28,7 @@ static const char head[] =
     "| list | several texts |\n"
     "| ref, refs | key of a row, or of several rows, of the table named |\n"
     "\n"
+    "*Identity* marks values that tell whose host it is; they are replaced before answers are given away.\n"
     "*One of* closes the vocabulary: another word makes the cell unknown. *Computed* columns follow from other cells\n"
     "and are filled by no probe. *Merged by* says how the values of several answers become one; without it\n"
     "two that differ make the cell unknown. *Absent when* lists the numbers that mean \"not set\".\n"
@@ -87,6 +88,8 @@ static void add_type(struct buf *out, const struct schema *s, const struct colum
     }
     if (c->merge != MERGE_FIRST)
         buf_printf(out, "; merged by %s", merges[c->merge]);
+    if (c->identity != IDENTITY_NONE)
+        buf_printf(out, "; identity: %s", identity_name(c->identity));
 }
 
 static void add_keys(struct buf *out, struct slice rest)

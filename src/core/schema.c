@@ -23,6 +23,18 @@ static const struct {
     enum merge merge;
 } merges[] = {{"", MERGE_FIRST}, {"sum", MERGE_SUM}, {"min", MERGE_MIN}, {"max", MERGE_MAX}, {"union", MERGE_UNION}};
 
+static const char *const identities[] = {
+    [IDENTITY_NONE] = "",         [IDENTITY_SERIAL] = "serial",       [IDENTITY_MAC] = "mac",   [IDENTITY_WWN] = "wwn",
+    [IDENTITY_UUID] = "uuid",     [IDENTITY_HOST] = "host",           [IDENTITY_IP] = "ip",     [IDENTITY_MACHINE] = "machine",
+    [IDENTITY_NAME] = "name",     [IDENTITY_DATASTORE] = "datastore", [IDENTITY_IQN] = "iqn",   [IDENTITY_DEVICE] = "device",
+    [IDENTITY_LABEL] = "label",   [IDENTITY_TEXT] = "text",
+};
+
+const char *identity_name(enum identity i)
+{
+    return identities[i];
+}
+
 const char *value_type_name(enum value_type t)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -98,6 +110,19 @@ static int open_table(struct loading *l, struct err *e)
     return 0;
 }
 
+static int load_identity(struct loading *l, struct column *c, struct err *e)
+{
+    struct slice identity = attr(l, "identity");
+    size_t i;
+
+    for (i = 0; i < sizeof identities / sizeof *identities && !slice_eqz(identity, identities[i]); i++)
+        ;
+    if (i == sizeof identities / sizeof *identities)
+        return bad(l, e, "unknown identity", identity);
+    c->identity = (enum identity)i;
+    return 0;
+}
+
 static int open_column(struct loading *l, struct err *e)
 {
     struct table *t = &l->tables[l->n - 1];
@@ -139,6 +164,8 @@ static int open_column(struct loading *l, struct err *e)
     if (c->name.n == 0 || table_column(t, c->name) >= 0)
         return bad(l, e, "column without a name, or twice:", c->name);
     if (values.n && load_values(l, c, values, e) < 0)
+        return e->code;
+    if (load_identity(l, c, e) < 0)
         return e->code;
     l->refs[(l->n - 1) * SCHEMA_MAX_COLUMNS + t->ncolumns] = attr(l, "table");
     t->ncolumns++;

@@ -25,6 +25,27 @@ enum value_type {
 /* How a second known value of a cell, from another answer, becomes one with the first. */
 enum merge { MERGE_FIRST, MERGE_SUM, MERGE_MIN, MERGE_MAX, MERGE_UNION };
 
+/*
+ * What the values of a column tell about whose host it is: how they are replaced when answers are given away (collect/anonymise.h). Values of
+ * a column without one, models, versions, drivers, are words that everybody prints.
+ */
+enum identity {
+    IDENTITY_NONE,
+    IDENTITY_SERIAL,
+    IDENTITY_MAC,
+    IDENTITY_WWN,
+    IDENTITY_UUID,
+    IDENTITY_HOST,      /* host name with or without its domain, or an address; several parted by ',' */
+    IDENTITY_IP,
+    IDENTITY_MACHINE,
+    IDENTITY_DATASTORE,
+    IDENTITY_NAME,      /* another name that somebody gave */
+    IDENTITY_IQN,       /* iqn. and nqn. names */
+    IDENTITY_DEVICE,    /* device, path and adapter ids: naa., t10., vml., fc. ... */
+    IDENTITY_LABEL,     /* IDENTITY_DEVICE, or a name that somebody gave in its place */
+    IDENTITY_TEXT,      /* any of these inside other words */
+};
+
 #define SCHEMA_MAX_TABLES  64u
 #define SCHEMA_MAX_COLUMNS 64u
 #define SCHEMA_MAX_KEYS    3u
@@ -38,6 +59,7 @@ struct column {
     struct slice like;          /* blank-parted forms of which a value must have one: '*' any text, '#' one hexadecimal digit */
     unsigned nvalues, digits;
     enum merge merge;
+    enum identity identity;
     int table; /* of VT_REF and VT_REFS */
     bool derived;
 };
@@ -68,6 +90,8 @@ struct slice schema_near_table(const struct schema *s, struct slice name);
 struct slice table_near_column(const struct table *t, struct slice name);
 
 const char *value_type_name(enum value_type t);
+/* "" for IDENTITY_NONE. */
+const char *identity_name(enum identity i);
 
 /* Which members of struct value hold a value of a type: s, i, list. */
 enum value_kind { KIND_TEXT, KIND_BOOL, KIND_INT, KIND_LIST };
