@@ -1,0 +1,274 @@
+#include <stdlib.h>
+
+#include "collect/anonymise_parts.h"
+
+/* Finding spellings in bytes: sorted, the ranges of two first bytes known, each linked to the longest one that begins it. */
+
+static int order(const void *a, const void *b)
+{
+    const struct spelling *s = a, *t = b;
+    int c = slice_cmp(s->text, t->text);
+
+    /* of equal ones the most certain: a thing of a known form before a name, the wider bounds before the narrower */
+    return c ? c : s->thing != t->thing ? (int)s->thing - (int)t->thing : (int)s->bounds - (int)t->bounds;
+}
+
+static bool begins(const struct spelling *s, struct slice text)
+{
+    return s->text.n <= text.n && memcmp(s->text.p, text.p, s->text.n) == 0;
+}
+
+static unsigned two_bytes(const char *p)
+{
+    return (unsigned)(unsigned char)lower_of(p[0]) << 8 | (unsigned char)lower_of(p[1]);
+}
+
+void anonymise_sort(struct anonymiser *x)
+{
+    size_t n = 0;
+
+    x->starts = arena_array(x->a, 65537, sizeof *x->starts);
+    if (!x->starts) {
+        x->failed = true;
+        return;
+    }
+    if (x->nspellings)
+        qsort(x->spellings, x->nspellings, sizeof *x->spellings, order);
+    for (size_t i = 0; i < x->nspellings; i++) { /* one of each */
+        if (x->spellings[i].text.n == 1 && x->spellings[i].bounds == BOUNDS_PLACE) {
+            struct spelling *single = arena_alloc(x->a, sizeof *single);
+
+            if (!single) {
+                x->failed = true;
+                return;
+            }
+            *single = x->spellings[i];
+            x->single[(unsigned char)single->text.p[0]] = single;
+        }
+        if (x->spellings[i].text.n < 2 || (n && slice_eq(x->spellings[n - 1].text, x->spellings[i].text)))
+            continue;
+        x->spellings[n++] = x->spellings[i];
+    }
+    x->nspellings = n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t up = i ? (uint32_t)(i - 1) : UINT32_MAX;
+
+        while (up != UINT32_MAX && !begins(&x->spellings[up], x->spellings[i].text))
+            up = x->spellings[up].shorter;
+        x->spellings[i].shorter = up;
+    }
+    for (size_t two = 0, i = 0; two <= 65536; two++) {
+        while (i < n && two_bytes(x->spellings[i].text.p) < two)
+            i++;
+        x->starts[two] = (uint32_t)i;
+    }
+}
+
+/* <0, 0, >0: text in lower case against a spelling; 0 when the spelling begins it. */
+static int compare(const struct spelling *s, struct slice text)
+{
+    size_t n = s->text.n < text.n ? s->text.n : text.n;
+
+    for (size_t i = 2; i < n; i++) {
+        int c = (int)(unsigned char)lower_of(text.p[i]) - (int)(unsigned char)s->text.p[i];
+
+        if (c)
+            return c;
+    }
+    return s->text.n <= text.n ? 0 : -1;
+}
+
+static bool ends_with(struct slice s, const char *lower)
+{
+    size_t n = strlen(lower);
+
+    if (s.n < n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (lower_of(s.p[s.n - n + i]) != lower[i])
+            return false;
+    return true;
+}
+
+/* The key that an XML or JSON value stands behind, or the one of a line of text. */
+static bool behind_key(struct slice before, const char *const *keys, size_t nkeys)
+{
+    _cleanup_(buf_done) struct buf flat = BUF_INIT(256);
+    struct slice s = slice_from(before, before.n > 120 ? before.n - 120 : 0);
+
+    for (size_t i = 0; i < s.n; i++)
+        if (is_alnum(s.p[i]) || memchr(":=<>\"/\n", s.p[i], 7))
+            buf_addc(&flat, lower_of(s.p[i]));
+    for (size_t i = 0; i < nkeys; i++) {
+        char form[5][64];
+
+        (void)snprintf(form[0], sizeof form[0], "\n%s:", keys[i]);
+        (void)snprintf(form[1], sizeof form[1], "\"%s\">\n<string>", keys[i]);
+        (void)snprintf(form[2], sizeof form[2], "\"%s\":\"", keys[i]);
+        (void)snprintf(form[3], sizeof form[3], "%s=\"", keys[i]);
+        (void)snprintf(form[4], sizeof form[4], "\"%s\"><string>", keys[i]);
+        for (unsigned k = 0; k < 5; k++)
+            if (ends_with(buf_slice(&flat), form[k]))
+                return true;
+        if (before.n < 120 && slice_eqz(buf_slice(&flat), form[0] + 1))
+            return true;
+        (void)snprintf(form[0], sizeof form[0], ".%s=", keys[i]);
+    }
+    return false;
+}
+
+static bool is_end_of_value(struct slice after)
+{
+    return after.n == 0 || memchr("\r\n<\"", after.p[0], 4) || (after.n > 1 && after.p[0] == ' ' && (after.p[1] == ' ' || after.p[1] == '\n'));
+}
+
+/* Is the word in front of at a path below /vmfs/volumes? */
+static bool is_volume_path(struct slice in, size_t at)
+{
+    size_t from = at;
+
+    while (from && at - from < 512 && !memchr("\r\n\"'<>", in.p[from - 1], 6))
+        from--;
+    return slice_find(slice_cut(in, from, at - from), 0, "/vmfs/volumes/") != SIZE_MAX;
+}
+
+/* Does a name stand here: in a path, behind a world's kind, as all of a value whose key calls for it, as a cell or a heading of a list? */
+static bool is_place(enum thing thing, struct slice in, size_t at, size_t n)
+{
+    static const char *const machine[] = {"displayname", "name"}, *const volume[] = {"volumename", "volume"}, *const host[] = {"hostname", "hostlong", "name", "fullyqualifieddomainname"};
+    static const char *const name[] = {"portgroup", "portset", "vdsname", "name", "alias", "share", "user", "username"};
+    static const char *const serial[] = {"serialnumber", "serial", "enclosureserialnumber", "assettag"};
+    struct slice before = slice_cut(in, 0, at), after = slice_from(in, at + n);
+    size_t digits = at;
+
+    if (after.n && (is_alnum(after.p[0]) || (unsigned char)after.p[0] >= 0x80))
+        return false;
+    if (ends_with(before, "/vmfs/volumes/") || (thing == THING_DATASTORE && (ends_with(before, " -l ") || ends_with(before, "_-l_"))))
+        return true;
+    if (thing == THING_MACHINE) {
+        if (at && in.p[at - 1] == '/' && (after.n == 0 || memchr("/.-_\"'<\r\n", after.p[0], 9)))
+            return is_volume_path(in, at);
+        while (digits && is_digit(in.p[digits - 1]))
+            digits--;
+        if (digits && at && in.p[at - 1] == ':')
+            digits = at - 1;
+        while (digits && is_digit(in.p[digits - 1]))
+            digits--;
+        if (at && in.p[at - 1] == ':' && (ends_with(slice_cut(in, 0, digits), "vmm") || ends_with(slice_cut(in, 0, digits), "vcpu-")))
+            return true;
+    }
+    if (!is_end_of_value(after))
+        return false;
+    switch (thing) {
+    case THING_MACHINE: /* the heading of "vm process list", too */
+        return behind_key(before, machine, 1) || (slice_starts(slice_from(after, after.n && after.p[0] == '\r'), "\n   World ID") && (at == 0 || in.p[at - 1] == '\n'));
+    case THING_DATASTORE: {
+        size_t line = at;
+
+        while (line && in.p[line - 1] != '\n')
+            line--;
+        return behind_key(before, volume, 2) || (slice_starts(slice_from(in, line), "/vmfs/volumes/") && ends_with(before, "  "));
+    }
+    case THING_HOST:
+        return behind_key(before, host, 4);
+    case THING_NAME:
+        return behind_key(before, name, 8);
+    case THING_SERIAL:
+        return behind_key(before, serial, 4);
+    case THING_MAC:
+    case THING_WWN:
+    case THING_NAA:
+    case THING_UUID:
+    case THING_NFS:
+    case THING_HEX:
+    case THING_IPV4:
+    case THING_IPV6:
+    case THING_IQN:
+    case THING_VML:
+    case THINGS:
+        break;
+    }
+    return false;
+}
+
+static bool fits(const struct spelling *s, struct slice in, size_t at)
+{
+    size_t end = at + s->text.n;
+    char before = at ? in.p[at - 1] : ' ', after = end < in.n ? in.p[end] : ' ';
+
+    switch ((enum bounds)s->bounds) {
+    case BOUNDS_NONE:
+        return true;
+    case BOUNDS_NUMBER:
+        return !is_digit(before) && !is_digit(after) && !(before == '.' && at > 1 && is_digit(in.p[at - 2])) &&
+               !(after == '.' && end + 1 < in.n && is_digit(in.p[end + 1]));
+    case BOUNDS_WORD:
+        return !is_alnum(before) && !is_alnum(after);
+    case BOUNDS_PLACE:
+        return !is_alnum(before) && is_place((enum thing)s->thing, in, at, s->text.n);
+    }
+    return false;
+}
+
+static const struct spelling *find(const struct anonymiser *x, struct slice in, size_t at)
+{
+    struct slice text = slice_from(in, at);
+    unsigned two = text.n < 2 ? 0 : two_bytes(text.p);
+    size_t low = x->starts[two], high = text.n < 2 ? low : x->starts[two + 1];
+    uint32_t best = UINT32_MAX;
+
+    while (low < high) { /* the last spelling that is not behind the text */
+        size_t middle = low + (high - low) / 2;
+
+        if (compare(&x->spellings[middle], text) >= 0) {
+            best = (uint32_t)middle;
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    while (best != UINT32_MAX && !(compare(&x->spellings[best], text) == 0 && fits(&x->spellings[best], in, at)))
+        best = x->spellings[best].shorter;
+    if (best == UINT32_MAX && x->single[(unsigned char)lower_of(in.p[at])] && fits(x->single[(unsigned char)lower_of(in.p[at])], in, at))
+        return x->single[(unsigned char)lower_of(in.p[at])];
+    return best == UINT32_MAX ? NULL : &x->spellings[best];
+}
+
+/* A letter in the case of the letter it stands for; a hexadecimal digit in the case of the whole. */
+static void replace(const struct spelling *s, struct slice in, size_t at, struct buf *out)
+{
+    bool upper = false;
+
+    for (size_t i = 0; i < s->text.n; i++)
+        upper = upper || in.p[at + i] != lower_of(in.p[at + i]);
+    for (size_t i = 0; i < s->text.n; i++) {
+        char c = s->replacement[i], was = in.p[at + i];
+
+        if (lower_of(was) == c)
+            buf_addc(out, was);
+        else
+            buf_addc(out, is_letter(c) && (s->hex ? upper : was != lower_of(was)) ? (char)(c - ('a' - 'A')) : c);
+    }
+}
+
+int anonymiser_apply(const struct anonymiser *x, struct slice in, struct buf *out, struct err *e)
+{
+    size_t from = 0, at = 0;
+
+    if (!x->sealed)
+        return err_set(e, VF_EUSAGE, "what identifies the host is not known yet");
+    while (at < in.n) {
+        const struct spelling *s = find(x, in, at);
+
+        if (!s) {
+            at++;
+            continue;
+        }
+        buf_add(out, slice_cut(in, from, at - from));
+        replace(s, in, at, out);
+        at += s->text.n;
+        from = at;
+    }
+    buf_add(out, slice_cut(in, from, in.n - from));
+    return out->cut ? err_set(e, VF_ELIMIT, "%zu bytes without names and numbers do not fit", in.n) : 0;
+}

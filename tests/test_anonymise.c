@@ -1,0 +1,675 @@
+/*
+ * The anonymiser: every spelling by itself, names that are words of the product, and whole fixtures, of which nothing may be left and which
+ * must be judged as before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "promises.h"
+
+#include "base/archive.h"
+#include "base/json.h"
+#include "collect/anonymise.h"
+#include "core/match.h"
+
+static const uint8_t test_key[16] = "0123456789abcde";
+static struct ruleset rules;
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool alnum(char c)
+{
+    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
+/* --- units --- */
+
+struct unit {
+    struct arena *a;
+    struct anonymiser *x;
+    struct facts *f;
+};
+
+static void unit_begin(struct unit *u)
+{
+    u->a = arena_new(256u << 20);
+    u->x = anonymiser_new(test_key, u->a);
+    u->f = facts_new(&shared->schema, u->a);
+    assert_non_null(u->x);
+    assert_non_null(u->f);
+}
+
+static void unit_put(struct unit *u, const char *table, const char *key, const char *column, const char *text)
+{
+    unsigned t = facts_table_index(u->f, table);
+    int c = table_column(&u->f->schema->tables[t], slice_of(column));
+
+    assert_true(c >= 0);
+    facts_put(u->f, facts_row(u->f, t, slice_of(key)), (unsigned)c, value_slice(slice_of(text)));
+}
+
+static void unit_seal(struct unit *u, const char *body)
+{
+    struct err e = {0};
+
+    assert_int_equal(anonymiser_facts(u->x, u->f), 0);
+    assert_int_equal(anonymiser_learn(u->x, NULL, slice_of(body)), 0);
+    if (anonymiser_seal(u->x, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static const char *unit_apply(struct unit *u, const char *text)
+{
+    _cleanup_(buf_done) struct buf out = BUF_INIT(1u << 20);
+    struct err e = {0};
+
+    assert_int_equal(anonymiser_apply(u->x, slice_of(text), &out, &e), 0);
+    assert_int_equal(out.n, strlen(text));
+    return arena_dup(u->a, buf_slice(&out)).p;
+}
+
+/* Every character of the same class: a digit for a digit, a letter in the same case, everything else itself. hex: either for either. */
+static bool same_form(const char *a, const char *b, bool hex)
+{
+    for (; *a && *b; a++, b++) {
+        bool digits = *a >= '0' && *a <= '9' && *b >= '0' && *b <= '9';
+        bool letters = lower(*a) >= 'a' && lower(*a) <= 'z' && lower(*b) >= 'a' && lower(*b) <= 'z' && (*a == lower(*a)) == (*b == lower(*b));
+
+        if (*a != *b && !digits && !letters && !(hex && alnum(*a) && alnum(*b)))
+            return false;
+    }
+    return *a == *b;
+}
+
+#define NAA  "naa.600508b1001c0a1b2c3d4e5f60718201"
+#define T10  "t10.ATA_____Samsung_SSD_850_PRO_512GB_______________S2BENWAG0000001_____"
+
+static void one_mac_is_one_in_all_spellings(void **state)
+{
+    struct unit u;
+    const char *colon, *dash, *bare, *upper, *volume, *wwn, *dsn, *uuid;
+
+    (void)state;
+    unit_begin(&u);
+    unit_seal(&u, "mac 00:1b:21:aa:bc:cd, 5a1b2c3d-4e5f6a7b-8c9d-001b21aabccd, fc.2000001b21aabccd:2100001b21aabccd, "
+                  "UUID 4c4c4544-0030-3010-8031-001b21aabccd");
+    colon = unit_apply(&u, "00:1b:21:aa:bc:cd");
+    dash = unit_apply(&u, "00-1b-21-aa-bc-cd");
+    bare = unit_apply(&u, "001b21aabccd");
+    upper = unit_apply(&u, "00:1B:21:AA:BC:CD");
+    volume = unit_apply(&u, "5a1b2c3d-4e5f6a7b-8c9d-001b21aabccd");
+    wwn = unit_apply(&u, "20:00:00:1b:21:aa:bc:cd");
+    dsn = unit_apply(&u, "00-1b-21-ff-ff-aa-bc-cd");
+    uuid = unit_apply(&u, "4c4c4544-0030-3010-8031-001b21aabccd");
+    assert_memory_equal(colon, "00:1b:21:", 9); /* the vendor's half stays */
+    assert_string_not_equal(colon + 9, "aa:bc:cd");
+    for (unsigned i = 0; i < 6; i++) {
+        assert_memory_equal(colon + 3 * i, dash + 3 * i, 2);
+        assert_memory_equal(colon + 3 * i, bare + 2 * i, 2);
+        assert_int_equal(colon[3 * i], lower(upper[3 * i]));
+        assert_int_equal(colon[3 * i + 1], lower(upper[3 * i + 1]));
+        assert_memory_equal(colon + 3 * i, volume + 23 + 2 * i, 2);
+        assert_memory_equal(colon + 3 * i, wwn + 6 + 3 * i, 2);
+        assert_memory_equal(colon + 3 * i, dsn + 3 * i + (i >= 3 ? 6 : 0), 2);
+        assert_memory_equal(colon + 3 * i, uuid + 24 + 2 * i, 2);
+    }
+    for (const char *p = upper; *p; p++)
+        assert_false(*p >= 'a' && *p <= 'z');
+    assert_memory_equal(dsn + 9, "ff-ff", 5);
+    assert_memory_not_equal(volume, "5a1b2c3d", 8);
+    arena_free(u.a);
+}
+
+static void one_serial_number_is_one_in_all_spellings(void **state)
+{
+    struct unit u;
+    const char *plain, *t10, *vml, *dashed;
+    char hex[64] = "";
+
+    (void)state;
+    unit_begin(&u);
+    unit_seal(&u, T10 "\n   Serial Number: WD-WCC4N0000017\nvml.010000000057442d5743433" "44e30303030303137574443205744\n");
+    plain = unit_apply(&u, "S2BENWAG0000001");
+    t10 = unit_apply(&u, "Local ATA Disk (" T10 ")");
+    assert_string_not_equal(plain, "S2BENWAG0000001");
+    assert_true(same_form(plain, "S2BENWAG0000001", false));
+    assert_memory_equal(t10, "Local ATA Disk (t10.ATA_____Samsung_SSD_850_PRO_512GB_______________", 68);
+    assert_memory_equal(t10 + 68, plain, 15);
+    assert_string_equal(t10 + 83, "_____)");
+    plain = unit_apply(&u, "WD-WCC4N0000017");
+    assert_true(same_form(plain, "WD-WCC4N0000017", false));
+    dashed = unit_apply(&u, "t10.ATA_____WDC_WD40EFRX2D68WT0N0_________________________WD2DWCC4N0000017");
+    dashed += strlen(dashed) - 16;
+    assert_memory_equal(dashed, plain, 2);
+    assert_memory_equal(dashed + 2, "2D", 2);
+    assert_memory_equal(dashed + 4, plain + 3, 12);
+    for (unsigned i = 0; i < 15; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned char)plain[i]);
+    vml = unit_apply(&u, "vml.010000000057442d574343344e30303030303137574443205744");
+    assert_memory_equal(vml + 14, hex, 30);
+    assert_string_equal(vml + 44, "574443205744");
+    arena_free(u.a);
+}
+
+static void one_uuid_is_one_in_all_spellings(void **state)
+{
+    static const char *const spellings[] = {
+        "4c4c4544003030108031b4c04f303031", "4c4c4544-0030-3010-8031-b4c04f303031", "4C4C4544-0030-3010-8031-B4C04F303031",
+        "4c 4c 45 44 00 30 30 10-80 31 b4 c0 4f 30 30 31", "0x4c 0x4c 0x45 0x44 0x0 0x30 0x30 0x10 0x80 0x31 0xb4 0xc0 0x4f 0x30 0x30 0x31"};
+    struct unit u;
+    char first[40] = "";
+
+    (void)state;
+    unit_begin(&u);
+    unit_seal(&u, "   UUID: 0x4c 0x4c 0x45 0x44 0x0 0x30 0x30 0x10 0x80 0x31 0xb4 0xc0 0x4f 0x30 0x30 0x31\n");
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        const char *to = unit_apply(&u, spellings[i]);
+        char digits[40] = "";
+        size_t n = 0;
+
+        for (const char *p = to; *p; p++) {
+            if (slice_starts(slice_of(p), "0x")) { /* one digit or two */
+                p += 2;
+                if (p[1] == ' ' || !p[1])
+                    digits[n++] = '0';
+            }
+            if (alnum(*p))
+                digits[n++] = lower(*p);
+        }
+        assert_int_equal(n, 32);
+        if (i == 0)
+            memcpy(first, digits, 32);
+        assert_memory_equal(first, digits, 32);
+        assert_string_not_equal(to, spellings[i]);
+    }
+    /* the order of bytes that SMBIOS has */
+    {
+        const char *swapped = unit_apply(&u, "44454c4c-3000-1030-8031-b4c04f303031");
+
+        assert_memory_equal(swapped, first + 6, 2);
+        assert_memory_equal(swapped + 6, first, 2);
+        assert_memory_equal(swapped + 19, first + 16, 4);
+    }
+    arena_free(u.a);
+}
+
+static void device_ids_keep_type_and_vendor(void **state)
+{
+    struct unit u;
+    const char *naa, *vml, *wwn;
+
+    (void)state;
+    unit_begin(&u);
+    unit_seal(&u, NAA " fc.50060160c0000008:5006016040000008 eui.0025385b71b0a1c2 vml.0200000000600508b1001c0a1b2c3d4e5f607182014c4f47494341 mpx.vmhba32:C0:T0:L0 "
+                      "vml.0000000000766d68626133323a303a30");
+    naa = unit_apply(&u, NAA);
+    assert_memory_equal(naa, NAA, 11);
+    assert_string_not_equal(naa, NAA);
+    vml = unit_apply(&u, "vml.0200000000600508b1001c0a1b2c3d4e5f607182014c4f47494341");
+    assert_memory_equal(vml, "vml.0200000000", 14);
+    assert_memory_equal(vml + 14, naa + 4, 32);
+    assert_string_equal(vml + 46, "4c4f47494341");
+    wwn = unit_apply(&u, "WWPN 50:06:01:60:40:00:00:08 or 0x5006016040000008");
+    assert_memory_equal(wwn, "WWPN 50:06:01:6", 15);
+    assert_null(strstr(wwn, "60:40:00:00:08"));
+    assert_null(strstr(wwn, "5006016040000008"));
+    assert_null(strstr(unit_apply(&u, "eui.0025385b71b0a1c2"), "b71b0a1c2"));
+    assert_string_equal(unit_apply(&u, "mpx.vmhba32:C0:T0:L0 vml.0000000000766d68626133323a303a30"), "mpx.vmhba32:C0:T0:L0 vml.0000000000766d68626133323a303a30");
+    arena_free(u.a);
+}
+
+static void addresses_stay_in_their_networks(void **state)
+{
+    struct unit u;
+    const char *a, *b, *c, *d;
+
+    (void)state;
+    unit_begin(&u);
+    unit_put(&u, "vmknic", "vmk0", "ipv4", "192.168.17.21");
+    unit_put(&u, "vmknic", "vmk0", "netmask", "255.255.255.0");
+    unit_put(&u, "vmknic", "vmk0", "gateway", "192.168.17.1");
+    unit_seal(&u, "Address: 192.168.18.21 255.255.252.0 127.0.0.1 0.0.0.0 224.0.0.1 fe80::21b:21ff:feaa:bccd 2001:db8:5:1::17 ::1\n"
+                  "Firmware Version: 10.2.309.8\nVersion: 1.0.0.32\n  10.20.2.7-1vmw.650 18:02:23 0000:00:1f.2\n");
+    a = unit_apply(&u, "192.168.17.21");
+    b = unit_apply(&u, "192.168.17.1");
+    c = unit_apply(&u, "192.168.18.21");
+    assert_string_not_equal(a, "192.168.17.21");
+    assert_memory_equal(a, b, 11);      /* one network */
+    assert_memory_equal(a, c, 8);       /* half of it */
+    assert_memory_equal(a + 8, "17", 2); /* a mask of the host parts this octet: it stays, so that the networks do */
+    assert_memory_equal(c + 8, "18", 2);
+    d = unit_apply(&u, "fe80::21b:21ff:feaa:bccd 2001:db8:5:1::17");
+    assert_memory_equal(d, "fe80::", 6);
+    assert_null(strstr(d, "bccd"));
+    assert_null(strstr(d, "db8:5"));
+    assert_string_equal(unit_apply(&u, "255.255.252.0 127.0.0.1 0.0.0.0 224.0.0.1 ::1 10.2.309.8 1.0.0.32 10.20.2.7-1vmw.650 18:02:23 0000:00:1f.2"),
+                        "255.255.252.0 127.0.0.1 0.0.0.0 224.0.0.1 ::1 10.2.309.8 1.0.0.32 10.20.2.7-1vmw.650 18:02:23 0000:00:1f.2");
+    assert_string_equal(unit_apply(&u, "192.168.17.211"), "192.168.17.211"); /* another one, that nobody has seen */
+    arena_free(u.a);
+}
+
+static void a_host_is_the_same_in_every_name_that_holds_it(void **state)
+{
+    struct unit u;
+    const char *whole, *word, *iqn;
+
+    (void)state;
+    unit_begin(&u);
+    unit_put(&u, "host", "", "name", "esx01.mgmt.initech.com");
+    unit_put(&u, "datastore", "5a1b2c3d-4e5f6a7b-8c9d-001b21aabbcc", "name", "esx01-local");
+    unit_put(&u, "vm", "1", "name", "M\xc3\xbcller & S\xc3\xb6hne");
+    unit_seal(&u, "iqn.1998-01.com.vmware:esx01-1a2b3c4d nfs.initech.com user 'jdoe'@10.1.2.3");
+    whole = unit_apply(&u, "esx01.mgmt.initech.com");
+    assert_true(same_form(whole, "esx01.mgmt.initech.com", false));
+    assert_string_equal(whole + 18, ".com");
+    assert_null(strstr(whole, "initech"));
+    word = unit_apply(&u, "Mar  2 ESX01 vmkernel: initech.com, initech; esx01-local");
+    assert_null(strstr(word, "ESX01"));
+    assert_null(strstr(word, "initech"));
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(lower(word[7 + i]), whole[i]);
+        assert_int_equal(word[45 + i], whole[i]);
+    }
+    iqn = unit_apply(&u, "iqn.1998-01.com.vmware:esx01-1a2b3c4d");
+    assert_memory_equal(iqn, "iqn.1998-01.com.vmware:", 23);
+    assert_memory_equal(iqn + 23, whole, 5);
+    assert_string_not_equal(iqn + 29, "1a2b3c4d");
+    assert_null(strstr(unit_apply(&u, "nfs.initech.com"), "initech"));
+    assert_null(strstr(unit_apply(&u, "User jdoe logged in"), "jdoe"));
+    /* in XML, JSON and with blanks as file names have them */
+    assert_null(strstr(unit_apply(&u, "<string>M\xc3\xbcller &amp; S\xc3\xb6hne</string>"), "ller"));
+    assert_non_null(strstr(unit_apply(&u, "<string>M\xc3\xbcller &amp; S\xc3\xb6hne</string>"), " &amp; "));
+    assert_null(strstr(unit_apply(&u, "\"M\\u00fcller & S\\u00f6hne\""), "ller"));
+    assert_null(strstr(unit_apply(&u, "M\xc3\xbcller_&_S\xc3\xb6hne"), "ller"));
+    arena_free(u.a);
+}
+
+static void words_of_the_product_are_replaced_in_their_place_only(void **state)
+{
+    static const char *const names[] = {"list", "1", "true", "vmw-ahci", "esx", "Name"};
+    static const char log[] = "esxcli storage core adapter list 1 true vmw-ahci esx Name lpfc\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        _cleanup_(buf_done) struct buf text = BUF_INIT(4096), path = BUF_INIT(4096);
+        struct unit u;
+
+        unit_begin(&u);
+        unit_put(&u, "vib", "vmw-ahci", "name", "vmw-ahci");
+        unit_put(&u, "vm", "17", "name", names[i]);
+        unit_seal(&u, "");
+        assert_string_equal(unit_apply(&u, log), log);
+        buf_printf(&text, "17\n   World ID: 17\n   Display Name: %s\n", names[i]);
+        buf_printf(&path, "/vmfs/volumes/ds/%s/%s.vmx", names[i], names[i]);
+        assert_string_not_equal(unit_apply(&u, buf_z(&text)), buf_z(&text));
+        assert_memory_equal(unit_apply(&u, buf_z(&text)), buf_z(&text), text.n - strlen(names[i]) - 1);
+        assert_string_not_equal(unit_apply(&u, buf_z(&path)), buf_z(&path));
+        buf_reset(&text);
+        buf_printf(&text, "<field name=\"DisplayName\">\n <string>%s</string>", names[i]);
+        assert_string_not_equal(unit_apply(&u, buf_z(&text)), buf_z(&text));
+        buf_reset(&text);
+        buf_printf(&text, "vmm0:%s", names[i]);
+        assert_string_not_equal(unit_apply(&u, buf_z(&text)), buf_z(&text));
+        arena_free(u.a);
+    }
+}
+
+static void defaults_and_placeholders_stay(void **state)
+{
+    static const char text[] = "datastore1 vSwitch0 VM Network Management Network localhost BOOTBANK1 None No Asset Tag 0000000000 root";
+    struct unit u;
+
+    (void)state;
+    unit_begin(&u);
+    unit_put(&u, "host", "", "name", "localhost.localdomain");
+    unit_put(&u, "host", "", "serial", "0000000000");
+    unit_put(&u, "vswitch", "vSwitch0", "name", "vSwitch0");
+    unit_put(&u, "vmknic", "vmk0", "portgroup", "Management Network");
+    unit_put(&u, "datastore", "5a1b2c3d-4e5f6a7b-8c9d-001b21aabbcc", "name", "datastore1");
+    unit_seal(&u, "Serial Number: None\nAsset Tag: No Asset Tag\nuser 'root'@10.1.2.3\n");
+    assert_string_equal(unit_apply(&u, text), text);
+    arena_free(u.a);
+}
+
+static void before_the_seal_nothing_is_given_out(void **state)
+{
+    _cleanup_(buf_done) struct buf out = BUF_INIT(100);
+    struct err e = {0};
+    struct unit u;
+
+    (void)state;
+    unit_begin(&u);
+    assert_int_equal(anonymiser_apply(u.x, SLICE_LIT("00:1b:21:aa:bc:cd"), &out, &e), VF_EUSAGE);
+    assert_int_equal(out.n, 0);
+    unit_seal(&u, "");
+    assert_int_equal(anonymiser_apply(u.x, (struct slice){NULL, 0}, &out, &e), 0);
+    arena_free(u.a);
+}
+
+static void a_full_arena_is_said(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n < 400; n += 7) {
+        struct arena *a = arena_new(64u << 20);
+        struct anonymiser *x = anonymiser_new(test_key, a);
+        struct err e = {0};
+
+        arena_fail_at(a, n);
+        if (anonymiser_learn(x, NULL, SLICE_LIT(T10 " " NAA " 00:1b:21:aa:bc:cd 192.168.1.17 iqn.1998-01.com.vmware:a-1 nqn.2014-08.org:uuid:x")) < 0 ||
+            anonymiser_seal(x, &e) < 0) {
+            _cleanup_(buf_done) struct buf out = BUF_INIT(100);
+
+            assert_int_equal(anonymiser_apply(x, SLICE_LIT("x"), &out, &e), VF_EUSAGE);
+        }
+        arena_free(a);
+    }
+}
+
+/* --- what is left in the output --- */
+
+struct leak {
+    struct slice text; /* in lower case */
+    const char *file;
+    unsigned found;
+};
+
+static bool stands_alone(struct slice in, const char *at, size_t n)
+{
+    const char *end = in.p + in.n;
+    char before = at > in.p ? at[-1] : ' ', after = at + n < end ? at[n] : ' ';
+
+    return !alnum(before) && !alnum(after) && !(before == '.' && at - 1 > in.p && alnum(at[-2])) && !(after == '.' && at + n + 1 < end && alnum(at[n + 1]));
+}
+
+static int look_for(void *ctx, const struct anonymised *one)
+{
+    struct leak *l = ctx;
+    const char *at = l->text.p, *end = at + l->text.n;
+
+    if (one->in_place)
+        return 0;
+    while (at && (at = memmem(at, (size_t)(end - at), one->text.p, one->text.n)) != NULL) {
+        if (!one->whole || stands_alone(l->text, at, one->text.n)) {
+            print_message("%s: " SLICE_FMT " is left: %.*s\n", l->file, SLICE_ARG(one->text), (int)(end - at < 60 ? end - at : 60), at);
+            l->found++;
+            return 0;
+        }
+        at++;
+    }
+    return 0;
+}
+
+static unsigned leaks(const struct anonymiser *x, const char *file, struct slice out, struct arena *a)
+{
+    struct slice text = arena_dup(a, out);
+    struct leak l = {text, file, 0};
+    char *p = (char *)(uintptr_t)text.p;
+
+    for (size_t i = 0; i < text.n; i++)
+        p[i] = lower(p[i]);
+    assert_int_equal(anonymiser_each(x, look_for, &l), 0);
+    return l.found;
+}
+
+/* --- whole fixtures --- */
+
+struct copying {
+    struct anonymiser *x;
+    struct arena *a;
+    struct js *recording;
+    struct folder to;
+    bool learning;
+    unsigned left;
+    size_t files;
+};
+
+/* What the recording says that a file answers. */
+static bool ask_of(const struct copying *c, const char *rel, struct ask *q)
+{
+    const struct js *answers = c->recording ? js_get(c->recording, "answers") : NULL;
+
+    for (size_t i = 0; answers && i < js_count(answers); i++) {
+        const struct js *one = js_at(answers, i);
+        struct slice ask = js_as_text(js_get(one, "ask"));
+
+        if (!slice_eqz(js_as_text(js_get(one, "file")), rel))
+            continue;
+        q->kind = slice_starts(ask, "/") ? ASK_FILE : slice_starts(ask, "esxcli ") ? ASK_ESXCLI : ASK_SHELL;
+        q->text = q->kind == ASK_ESXCLI ? slice_from(ask, 7) : ask;
+        return true;
+    }
+    return false;
+}
+
+static void make_folders(const char *path)
+{
+    char part[1024];
+
+    for (const char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
+        (void)snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
+        (void)mkdir(part, 0700);
+    }
+}
+
+static int copy_one(void *ctx, const char *path, const char *rel, struct err *e)
+{
+    _cleanup_(buf_done) struct buf name = BUF_INIT(4096), body = BUF_INIT(64u << 20), whole = BUF_INIT(4096);
+    struct copying *c = ctx;
+    struct slice bytes, to = slice_of(rel);
+    struct ask q;
+
+    assert_int_equal(fsx_read(path, 64u << 20, c->a, &bytes, NULL, e), 0);
+    if (slice_ends(to, ".gz")) {
+        bool cut;
+
+        assert_int_equal(archive_gunzip(bytes, rel, 64u << 20, c->a, &bytes, &cut, e), 0);
+        to.n -= 3;
+    }
+    if (c->learning) {
+        assert_int_equal(anonymiser_learn(c->x, ask_of(c, rel, &q) ? &q : NULL, bytes), 0);
+        assert_int_equal(anonymiser_learn(c->x, NULL, slice_of(rel)), 0);
+        return 0;
+    }
+    assert_int_equal(anonymiser_apply(c->x, bytes, &body, e), 0);
+    assert_int_equal(body.n, bytes.n);
+    assert_int_equal(anonymiser_apply(c->x, to, &name, e), 0);
+    c->left += leaks(c->x, rel, buf_slice(&body), c->a) + leaks(c->x, rel, buf_slice(&name), c->a);
+    folder_path(&c->to, buf_z(&name), &whole);
+    make_folders(buf_z(&whole));
+    folder_write(&c->to, buf_z(&name), (struct slice){buf_z(&body), body.n});
+    c->files++;
+    return 0;
+}
+
+/* What a host is judged as, one line a finding, a table, and a value that names nobody; sorted. subject is mapped where x is given. */
+struct verdict {
+    struct slice *lines;
+    size_t n;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return slice_cmp(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+static size_t words_of(const struct facts *f, struct slice *lines, struct arena *a)
+{
+    size_t n = 0;
+
+    for (unsigned t = 0; t < f->schema->ntables; t++)
+        for (size_t i = 0; i < facts_count(f, t); i++)
+            for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++) {
+                const struct column *column = &f->schema->tables[t].columns[c];
+                const struct value *v = &facts_at(f, t, i)->cells[c];
+                _cleanup_(buf_done) struct buf line = BUF_INIT(1u << 20);
+
+                if (v->state != VS_KNOWN || column->derived || column->identity != IDENTITY_NONE || column->table >= 0)
+                    continue;
+                buf_printf(&line, SLICE_FMT "." SLICE_FMT " is ", SLICE_ARG(f->schema->tables[t].name), SLICE_ARG(column->name));
+                buf_add(&line, value_text(column, v, a));
+                if (lines)
+                    lines[n] = arena_dup(a, buf_slice(&line));
+                n++;
+            }
+    return n;
+}
+
+static void judge(const struct facts *f, const struct anonymiser *x, struct arena *a, struct verdict *out)
+{
+    struct match_ctx m = {.rules = &rules, .facts = f, .arena = f->arena};
+    struct findings found = {0};
+    struct err e = {0};
+
+    assert_int_equal(match_run(&m, &found, &e), 0);
+    out->lines = arena_array(a, found.n + f->schema->ntables + words_of(f, NULL, a), sizeof *out->lines);
+    assert_non_null(out->lines);
+    out->n = words_of(f, out->lines, a);
+    for (size_t i = 0; i < found.n; i++) {
+        _cleanup_(buf_done) struct buf line = BUF_INIT(4096), subject = BUF_INIT(4096);
+        const struct finding *one = &found.v[i];
+
+        if (x)
+            assert_int_equal(anonymiser_apply(x, one->row->key, &subject, &e), 0);
+        else
+            buf_add(&subject, one->row->key);
+        buf_printf(&line, "%s %s: %d %d %d %d %d", one->rule->id.p, buf_z(&subject), one->result, one->severity, one->evidence, one->withheld_by != NULL,
+                   one->superseded_by != NULL);
+        out->lines[out->n++] = arena_dup(a, buf_slice(&line));
+    }
+    for (unsigned t = 0; t < f->schema->ntables; t++) {
+        _cleanup_(buf_done) struct buf line = BUF_INIT(4096);
+        unsigned states[3] = {0};
+
+        for (size_t i = 0; i < facts_count(f, t); i++)
+            for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++)
+                states[facts_at(f, t, i)->cells[c].state]++;
+        buf_printf(&line, "table " SLICE_FMT ": state %d, %zu rows, %u unknown, %u absent, %u known", SLICE_ARG(f->schema->tables[t].name), facts_table(f, t, NULL),
+                   facts_count(f, t), states[0], states[1], states[2]);
+        out->lines[out->n++] = arena_dup(a, buf_slice(&line));
+    }
+    qsort(out->lines, out->n, sizeof *out->lines, by_text);
+}
+
+struct comparing {
+    struct copying copy;
+    struct verdict before;
+    const char *path;
+    unsigned wrong;
+};
+
+static int judge_copy(void *ctx, const struct env_host *h, struct err *e)
+{
+    struct comparing *k = ctx;
+    struct verdict after = {0};
+
+    (void)e;
+    judge(h->facts, NULL, k->copy.a, &after);
+    for (size_t i = 0, j = 0; i < k->before.n || j < after.n;) {
+        int order = i == k->before.n ? 1 : j == after.n ? -1 : slice_cmp(k->before.lines[i], after.lines[j]);
+
+        if (order)
+            print_message("%s: %s " SLICE_FMT "\n", k->path, order < 0 ? "before" : "after", SLICE_ARG(order < 0 ? k->before.lines[i] : after.lines[j]));
+        k->wrong += order != 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return 0;
+}
+
+static int on_original(void *ctx, const struct env_host *h, struct err *e)
+{
+    struct comparing *k = ctx;
+    struct copying *c = &k->copy;
+    struct env env = *shared;
+    char name[512];
+    struct slice bytes;
+
+    c->a = arena_new(1u << 30);
+    c->x = anonymiser_new(test_key, c->a);
+    assert_non_null(c->x);
+    (void)snprintf(name, sizeof name, "%s/recording.json", k->path);
+    if (fsx_kind(name) == FSX_FILE) {
+        assert_int_equal(fsx_read(name, 8u << 20, c->a, &bytes, NULL, e), 0);
+        c->recording = js_parse(bytes, name, e);
+        assert_non_null(c->recording);
+    }
+    assert_int_equal(anonymiser_facts(c->x, h->facts), 0);
+    c->learning = true;
+    assert_int_equal(fsx_walk(k->path, copy_one, c, e), 0);
+    if (anonymiser_seal(c->x, e) < 0)
+        fail_msg("%s: %s", k->path, e->msg);
+    c->learning = false;
+    folder_make(&c->to);
+    assert_int_equal(fsx_walk(k->path, copy_one, c, e), 0);
+    judge(h->facts, c->x, c->a, &k->before);
+    if (env_hosts(&env, c->to.path, judge_copy, k, e) < 0)
+        fail_msg("%s: %s", k->path, e->msg);
+    k->wrong += c->left;
+    if (!getenv("VMKFIT_KEEP"))
+        folder_remove(&c->to);
+    else
+        print_message("%s: %s\n", k->path, c->to.path);
+    js_free(&c->recording);
+    arena_free(c->a);
+    return 0;
+}
+
+static void fixtures_are_judged_as_before_and_nothing_is_left(void **state)
+{
+    static const char *const fixtures[] = {
+        "bundle-6.7/bundle", "forum-paste-6.5/paste", "gen8-b120i-6.5/recording", "half-blind-7.0u3/recording", "healthy-5.5u3/recording",
+        "healthy-6.0u3/recording", "healthy-6.5u3/recording", "healthy-6.7u3/recording", "healthy-7.0u3/recording", "healthy-8.0u3/recording",
+        "healthy-9.0/recording", "hidden-nvme-7.0/recording", "stale-workaround-7.0u3/recording", "sys-5028d-6.5-after/recording",
+        "sys-5028d-6.5-before/recording", "sys-5028d-6.5-pending/recording"};
+    unsigned wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof fixtures / sizeof *fixtures; i++) {
+        char path[512];
+        struct comparing k = {.path = path};
+        struct env env = *shared;
+        struct err e = {0};
+
+        (void)snprintf(path, sizeof path, "fixtures/%s", fixtures[i]);
+        if (env_hosts(&env, path, on_original, &k, &e) < 0)
+            fail_msg("%s: %s", path, e.msg);
+        assert_true(k.copy.files > 3);
+        wrong += k.wrong;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static int setup(void **state)
+{
+    struct err e = {0};
+
+    if (shared_open(state) < 0 || env_rules(*state, NULL, 0, &rules, &e) < 0)
+        fail_msg("%s", e.msg);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_mac_is_one_in_all_spellings),
+        cmocka_unit_test(one_serial_number_is_one_in_all_spellings),
+        cmocka_unit_test(one_uuid_is_one_in_all_spellings),
+        cmocka_unit_test(device_ids_keep_type_and_vendor),
+        cmocka_unit_test(addresses_stay_in_their_networks),
+        cmocka_unit_test(a_host_is_the_same_in_every_name_that_holds_it),
+        cmocka_unit_test(words_of_the_product_are_replaced_in_their_place_only),
+        cmocka_unit_test(defaults_and_placeholders_stay),
+        cmocka_unit_test(before_the_seal_nothing_is_given_out),
+        cmocka_unit_test(a_full_arena_is_said),
+        cmocka_unit_test(fixtures_are_judged_as_before_and_nothing_is_left),
+    };
+
+    return cmocka_run_group_tests(tests, setup, shared_close);
+}
