@@ -612,10 +612,7 @@ static int on_original(void *ctx, const struct env_host *h, struct err *e)
     if (env_hosts(&env, c->to.path, judge_copy, k, e) < 0)
         fail_msg("%s: %s", k->path, e->msg);
     k->wrong += c->left;
-    if (!getenv("VMKFIT_KEEP"))
-        folder_remove(&c->to);
-    else
-        print_message("%s: %s\n", k->path, c->to.path);
+    folder_remove(&c->to);
     js_free(&c->recording);
     arena_free(c->a);
     return 0;
@@ -646,6 +643,87 @@ static void fixtures_are_judged_as_before_and_nothing_is_left(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* --- answers of real hosts, each as a host of its own --- */
+
+static void decode_sample(const char *file, struct slice command, struct slice body, struct arena *a, struct facts **f)
+{
+    const struct derive_env derive = {&shared->builds, NULL, NULL};
+    struct err e = {0};
+    enum decode_state state;
+    size_t matched;
+
+    *f = facts_new(&shared->schema, a);
+    assert_non_null(*f);
+    if (collect_decode(&shared->probes, command, body, file, *f, &state, &matched, &e) < 0 && e.code != VF_ENOTFOUND)
+        fail_msg("%s: %s", file, e.msg);
+    derive_all(*f, &derive);
+}
+
+static unsigned one_sample(const char *folder, const char *file, struct slice command)
+{
+    _cleanup_(buf_done) struct buf path = BUF_INIT(4096), out = BUF_INIT(64u << 20);
+    struct arena *a = arena_new(256u << 20);
+    struct anonymiser *x = anonymiser_new(test_key, a);
+    struct comparing k = {.path = file, .copy = {.a = a}};
+    struct ask q = {slice_starts(command, "esxcli ") ? ASK_ESXCLI : slice_starts(command, "/") ? ASK_FILE : ASK_SHELL, command};
+    struct env_host h = {0};
+    struct facts *f;
+    struct slice body;
+    struct err e = {0};
+
+    buf_printf(&path, "%s/%s", folder, file);
+    assert_int_equal(fsx_read(buf_z(&path), 8u << 20, a, &body, NULL, &e), 0);
+    decode_sample(file, command, body, a, &f);
+    if (q.kind == ASK_ESXCLI)
+        q.text = slice_from(command, 7);
+    assert_int_equal(anonymiser_facts(x, f), 0);
+    assert_int_equal(anonymiser_learn(x, &q, body), 0);
+    assert_int_equal(anonymiser_seal(x, &e), 0);
+    assert_int_equal(anonymiser_apply(x, body, &out, &e), 0);
+    assert_int_equal(out.n, body.n);
+    judge(f, x, a, &k.before);
+    k.wrong = leaks(x, file, buf_slice(&out), a);
+    if (getenv("VMKFIT_KEEP")) { /* to be read beside the original */
+        struct folder to = {""};
+
+        (void)snprintf(to.path, sizeof to.path, "%.60s", getenv("VMKFIT_KEEP"));
+        buf_reset(&path);
+        buf_printf(&path, "%s/%s", to.path, file);
+        make_folders(buf_z(&path));
+        folder_write(&to, file, (struct slice){buf_z(&out), out.n});
+    }
+    decode_sample(file, command, buf_slice(&out), a, &f);
+    h.facts = f;
+    assert_int_equal(judge_copy(&k, &h, &e), 0);
+    arena_free(a);
+    return k.wrong;
+}
+
+static void answers_of_real_hosts_decode_as_before(void **state)
+{
+    const char *folder = getenv("VMKFIT_SAMPLES") ? getenv("VMKFIT_SAMPLES") : "../shared/samples";
+    struct arena *a = arena_new(16u << 20);
+    struct slice text, line;
+    struct err e = {0};
+    unsigned wrong = 0;
+
+    (void)state;
+    if (fsx_kind(folder) != FSX_FOLDER) {
+        print_message("no folder %s: the samples of real hosts are not checked\n", folder);
+        arena_free(a);
+        return;
+    }
+    assert_int_equal(fsx_read("tests/samples.expect", 4u << 20, a, &text, NULL, &e), 0);
+    while (slice_next_line(&text, &line, NULL)) {
+        size_t end = line.n && line.p[0] == '[' ? slice_find_char(line, 0, ']') : SIZE_MAX;
+
+        if (end != SIZE_MAX)
+            wrong += one_sample(folder, arena_dup(a, slice_cut(line, 1, end - 1)).p, slice_trim(slice_from(line, end + 1)));
+    }
+    arena_free(a);
+    assert_int_equal(wrong, 0);
+}
+
 static int setup(void **state)
 {
     struct err e = {0};
@@ -669,6 +747,7 @@ int main(void)
         cmocka_unit_test(before_the_seal_nothing_is_given_out),
         cmocka_unit_test(a_full_arena_is_said),
         cmocka_unit_test(fixtures_are_judged_as_before_and_nothing_is_left),
+        cmocka_unit_test(answers_of_real_hosts_decode_as_before),
     };
 
     return cmocka_run_group_tests(tests, setup, shared_close);

@@ -256,12 +256,18 @@ static void see_config(struct anonymiser *x, struct slice path)
             anonymise_see(x, THING_MACHINE, slice_iends(part, ".vmx") ? slice_cut(part, 0, part.n - 4) : part);
 }
 
-static void see_label(struct anonymiser *x, const struct row *r, struct slice text)
+/* "Local ATA Disk (t10...)" is the host's own word for it; a name that somebody gave stands alone. */
+static void see_label(struct anonymiser *x, struct slice text)
 {
-    size_t end = text.n > 2 && text.p[text.n - 1] == ')' ? text.n - 1 : 0;
+    static const char *const ids[] = {"naa.", "eui.", "t10.", "mpx.", "uuid.", "vml.", "sym."};
+    struct slice id = text;
+    size_t open = slice_find_char(text, 0, '(');
 
-    if (slice_eq(text, r->key) || (end > r->key.n && slice_eq(slice_cut(text, end - r->key.n, r->key.n), r->key)))
-        return; /* "Local ATA Disk (t10...)": the host's own */
+    if (open != SIZE_MAX && slice_ends(text, ")"))
+        id = slice_from(text, open + 1);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (slice_starts(id, ids[i]))
+            return;
     anonymise_see(x, THING_NAME, text);
 }
 
@@ -273,7 +279,7 @@ static void see_uuid(struct anonymiser *x, struct slice text)
     anonymise_see(x, n == 16 ? THING_NFS : THING_UUID, (struct slice){digits, n});
 }
 
-static void see_value(struct anonymiser *x, const struct row *r, const struct column *c, struct slice text)
+static void see_value(struct anonymiser *x, const struct column *c, struct slice text)
 {
     static const enum thing things[] = {
         [IDENTITY_SERIAL] = THING_SERIAL, [IDENTITY_MACHINE] = THING_MACHINE, [IDENTITY_DATASTORE] = THING_DATASTORE, [IDENTITY_NAME] = THING_NAME};
@@ -300,7 +306,7 @@ static void see_value(struct anonymiser *x, const struct row *r, const struct co
         anonymise_see_ipv4(x, text);
         return;
     case IDENTITY_LABEL:
-        see_label(x, r, text);
+        see_label(x, text);
         return;
     case IDENTITY_TEXT:
         see_config(x, text);
@@ -314,7 +320,7 @@ static void see_value(struct anonymiser *x, const struct row *r, const struct co
     }
 }
 
-static void see_cell(struct anonymiser *x, const struct row *r, const struct column *c, const struct value *v)
+static void see_cell(struct anonymiser *x, const struct column *c, const struct value *v)
 {
     bool text = value_kind(c->type) == KIND_TEXT || value_kind(c->type) == KIND_LIST;
 
@@ -326,7 +332,7 @@ static void see_cell(struct anonymiser *x, const struct row *r, const struct col
         if (c->identity == IDENTITY_NONE)
             anonymise_keep_words(x, s);
         else
-            see_value(x, r, c, s);
+            see_value(x, c, s);
     }
 }
 
@@ -334,11 +340,8 @@ int anonymiser_facts(struct anonymiser *x, const struct facts *f)
 {
     for (unsigned t = 0; t < f->schema->ntables; t++)
         for (size_t i = 0; i < facts_count(f, t); i++)
-            for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++) {
-                const struct row *r = facts_at(f, t, i);
-
-                see_cell(x, r, &f->schema->tables[t].columns[c], &r->cells[c]);
-            }
+            for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++)
+                see_cell(x, &f->schema->tables[t].columns[c], &facts_at(f, t, i)->cells[c]);
     return x->failed ? VF_ELIMIT : 0;
 }
 

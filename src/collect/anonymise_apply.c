@@ -90,31 +90,35 @@ static bool ends_with(struct slice s, const char *lower)
     return true;
 }
 
-/* The key that an XML or JSON value stands behind, or the one of a line of text. */
-static bool behind_key(struct slice before, const char *const *keys, size_t nkeys)
+/* Behind a key that calls for a name: of a line of text, of XML, JSON, keyvalue. */
+static bool is_keyed(struct slice before)
 {
+    static const char *const keys[] = {"displayname",  "volumename", "hostname", "fullyqualifieddomainname", "serialnumber", "enclosureserialnumber",
+                                       "assettag", "biosassettag"};
+    static const char *const forms[] = {"\n%s:", "\"%s\">\n<string>", "\"%s\"><string>", "\"%s\":\"", "%sstring="};
     _cleanup_(buf_done) struct buf flat = BUF_INIT(256);
     struct slice s = slice_from(before, before.n > 120 ? before.n - 120 : 0);
 
+    if (before.n <= 120)
+        buf_addc(&flat, '\n');
     for (size_t i = 0; i < s.n; i++)
-        if (is_alnum(s.p[i]) || memchr(":=<>\"/\n", s.p[i], 7))
+        if (is_alnum(s.p[i]) || memchr(":=<>\"\n", s.p[i], 6))
             buf_addc(&flat, lower_of(s.p[i]));
-    for (size_t i = 0; i < nkeys; i++) {
-        char form[5][64];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+            const char *mark = strchr(forms[k], '%');
+            struct slice head = {forms[k], (size_t)(mark - forms[k])}, left = buf_slice(&flat);
 
-        (void)snprintf(form[0], sizeof form[0], "\n%s:", keys[i]);
-        (void)snprintf(form[1], sizeof form[1], "\"%s\">\n<string>", keys[i]);
-        (void)snprintf(form[2], sizeof form[2], "\"%s\":\"", keys[i]);
-        (void)snprintf(form[3], sizeof form[3], "%s=\"", keys[i]);
-        (void)snprintf(form[4], sizeof form[4], "\"%s\"><string>", keys[i]);
-        for (unsigned k = 0; k < 5; k++)
-            if (ends_with(buf_slice(&flat), form[k]))
+            if (!ends_with(left, mark + 2))
+                continue;
+            left.n -= strlen(mark + 2);
+            if (!ends_with(left, keys[i]))
+                continue;
+            left.n -= strlen(keys[i]);
+            if (left.n >= head.n && memcmp(left.p + left.n - head.n, head.p, head.n) == 0)
                 return true;
-        if (before.n < 120 && slice_eqz(buf_slice(&flat), form[0] + 1))
-            return true;
-        (void)snprintf(form[0], sizeof form[0], ".%s=", keys[i]);
-    }
-    return false;
+        }
+    return ends_with(before, " name = \""); /* vim-cmd; XML has no blanks there */
 }
 
 static bool is_end_of_value(struct slice after)
@@ -132,63 +136,58 @@ static bool is_volume_path(struct slice in, size_t at)
     return slice_find(slice_cut(in, from, at - from), 0, "/vmfs/volumes/") != SIZE_MAX;
 }
 
-/* Does a name stand here: in a path, behind a world's kind, as all of a value whose key calls for it, as a cell or a heading of a list? */
-static bool is_place(enum thing thing, struct slice in, size_t at, size_t n)
+/* A cell of a line that has a volume's UUID or path as well. */
+static bool is_volume_cell(struct slice in, size_t at, size_t n)
 {
-    static const char *const machine[] = {"displayname", "name"}, *const volume[] = {"volumename", "volume"}, *const host[] = {"hostname", "hostlong", "name", "fullyqualifieddomainname"};
-    static const char *const name[] = {"portgroup", "portset", "vdsname", "name", "alias", "share", "user", "username"};
-    static const char *const serial[] = {"serialnumber", "serial", "enclosureserialnumber", "assettag"};
-    struct slice before = slice_cut(in, 0, at), after = slice_from(in, at + n);
-    size_t digits = at;
+    size_t from = at, to = at + n;
+    struct slice line;
 
-    if (after.n && (is_alnum(after.p[0]) || (unsigned char)after.p[0] >= 0x80))
+    while (from && at - from < 512 && in.p[from - 1] != '\n')
+        from--;
+    while (to < in.n && to - at < 512 && in.p[to] != '\n')
+        to++;
+    if ((at > from && !ends_with(slice_cut(in, from, at - from), "  ")) || slice_eqz(slice_cut(in, at, n), "true") || slice_eqz(slice_cut(in, at, n), "false"))
         return false;
-    if (ends_with(before, "/vmfs/volumes/") || (thing == THING_DATASTORE && (ends_with(before, " -l ") || ends_with(before, "_-l_"))))
+    line = slice_cut(in, from, to - from);
+    if (slice_find(line, 0, "/vmfs/volumes/") != SIZE_MAX)
         return true;
-    if (thing == THING_MACHINE) {
-        if (at && in.p[at - 1] == '/' && (after.n == 0 || memchr("/.-_\"'<\r\n", after.p[0], 9)))
-            return is_volume_path(in, at);
-        while (digits && is_digit(in.p[digits - 1]))
-            digits--;
-        if (digits && at && in.p[at - 1] == ':')
-            digits = at - 1;
-        while (digits && is_digit(in.p[digits - 1]))
-            digits--;
-        if (at && in.p[at - 1] == ':' && (ends_with(slice_cut(in, 0, digits), "vmm") || ends_with(slice_cut(in, 0, digits), "vcpu-")))
+    for (size_t i = 8; i + 27 <= line.n; i++) /* 8-8-4-12 */
+        if (line.p[i] == '-' && line.p[i + 9] == '-' && line.p[i + 14] == '-' && is_hex_digit(line.p[i - 8]) && is_hex_digit(line.p[i + 26]))
             return true;
-    }
+    return false;
+}
+
+/* "vmm0:NAME", "vmx-vcpu-0:NAME" */
+static bool is_world(struct slice in, size_t at)
+{
+    size_t digits;
+
+    if (at == 0 || in.p[at - 1] != ':')
+        return false;
+    for (digits = at - 1; digits && is_digit(in.p[digits - 1]); digits--)
+        ;
+    return ends_with(slice_cut(in, 0, digits), "vmm") || ends_with(slice_cut(in, 0, digits), "vcpu-");
+}
+
+/* Does a name stand here: in a path, behind a world's kind, as all of a value whose key calls for it, as a cell, a heading of a list, in a log? */
+static bool is_place(struct slice in, size_t at, size_t n)
+{
+    struct slice before = slice_cut(in, 0, at), after = slice_from(in, at + n);
+    char left = at ? in.p[at - 1] : ' ', right = after.n ? after.p[0] : ' ';
+
+    if (is_alnum(right) || (unsigned char)right >= 0x80)
+        return false;
+    if (ends_with(before, "/vmfs/volumes/") || ends_with(before, " -l ") || ends_with(before, "_-l_") || ends_with(before, "nfs volume "))
+        return true;
+    if ((left == '\'' && right == '\'') || (left == '(' && right == ')') || is_world(in, at))
+        return true;
+    if (left == '/' && (after.n == 0 || memchr("/.-_\"'<\r\n", right, 9)))
+        return is_volume_path(in, at);
     if (!is_end_of_value(after))
         return false;
-    switch (thing) {
-    case THING_MACHINE: /* the heading of "vm process list", too */
-        return behind_key(before, machine, 1) || (slice_starts(slice_from(after, after.n && after.p[0] == '\r'), "\n   World ID") && (at == 0 || in.p[at - 1] == '\n'));
-    case THING_DATASTORE: {
-        size_t line = at;
-
-        while (line && in.p[line - 1] != '\n')
-            line--;
-        return behind_key(before, volume, 2) || (slice_starts(slice_from(in, line), "/vmfs/volumes/") && ends_with(before, "  "));
-    }
-    case THING_HOST:
-        return behind_key(before, host, 4);
-    case THING_NAME:
-        return behind_key(before, name, 8);
-    case THING_SERIAL:
-        return behind_key(before, serial, 4);
-    case THING_MAC:
-    case THING_WWN:
-    case THING_NAA:
-    case THING_UUID:
-    case THING_NFS:
-    case THING_HEX:
-    case THING_IPV4:
-    case THING_IPV6:
-    case THING_IQN:
-    case THING_VML:
-    case THINGS:
-        break;
-    }
-    return false;
+    if ((at == 0 || left == '\n') && slice_starts(slice_from(after, right == '\r'), "\n   World ID"))
+        return true;
+    return is_keyed(before) || is_volume_cell(in, at, n);
 }
 
 static bool fits(const struct spelling *s, struct slice in, size_t at)
@@ -205,7 +204,7 @@ static bool fits(const struct spelling *s, struct slice in, size_t at)
     case BOUNDS_WORD:
         return !is_alnum(before) && !is_alnum(after);
     case BOUNDS_PLACE:
-        return !is_alnum(before) && is_place((enum thing)s->thing, in, at, s->text.n);
+        return !is_alnum(before) && is_place(in, at, s->text.n);
     }
     return false;
 }

@@ -620,6 +620,8 @@ static void spell_name(struct anonymiser *x, const struct identity_seen *s)
 
     if (s->thing == THING_SERIAL && anonymise_is_phrase(x, s->text))
         bounds = BOUNDS_PLACE;
+    if (s->thing == THING_NAME && bounds == BOUNDS_PLACE)
+        return; /* a port group called "Storage" names nobody, and stands in lists where no key calls for it */
     in_case_of(s->shown, s->replacement, image);
     for (enum writing how = WRITE_PLAIN; how < WRITINGS; how++) {
         if ((how == WRITE_ASCII || how == WRITE_T10) && s->thing != THING_SERIAL)
