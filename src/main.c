@@ -11,6 +11,8 @@ static const struct command *const commands[] = {
     &cmd_explain,
     &cmd_facts,
     &cmd_record,
+    &cmd_doctor,
+    &cmd_trust,
     &cmd_probe,
     &cmd_rules,
     &cmd_completion,

@@ -578,7 +578,8 @@ static int log_in(struct login *l, struct ssh **s, struct channel **out, struct 
 
     if (ssh_methods(*s, l->user, &methods, e) < 0)
         return failed(l, "login", NULL, e);
-    rc = *methods ? SSH_REFUSED : SSH_LOGGED_IN; /* a host that lets anybody in */
+    tell(l, "login", LOGIN_NOTE, NULL, "the host takes %s", *methods ? methods : "anybody, without a login");
+    rc = *methods ? SSH_REFUSED : SSH_LOGGED_IN;
     if (rc == SSH_REFUSED && strstr(methods, "publickey"))
         rc = login_with_keys(l, *s, e);
     if (rc < 0)
