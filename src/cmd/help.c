@@ -1,10 +1,12 @@
 #include <stddef.h>
 
 #include "base/archive.h"
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/pcinames.h"
 #include "base/xml.h"
 #include "cmd/cmd.h"
+#include "net/ssh.h"
 
 /* help, completion, --version: all from the tables of the commands. */
 
@@ -14,21 +16,25 @@
 
 static const struct opts_section sections[] = {
     {"TARGETS",
+     "A host is written esx01, root@esx01 or ssh://root@esx01:2222 and reached over SSH; name, user, port, keys, known hosts and jump hosts are taken from "
+     "~/.ssh/config, as ssh does. A name that is a file or folder here is that file.\n\n"
      "A recording is a folder with recording.json, which tells what was asked, what failed, and how long each answer "
      "is. A folder of outputs holds files that are named after the commands they answer; blanks, underscores and "
      "dashes are alike, and .txt, .xml, .json and .csv only say in which form. A support bundle is what vm-support "
      "makes, as .tgz or unpacked. A .zip may hold several bundles, as vCenter exports them."},
     {"EXIT STATUS",
      "    0   nothing at or above --fail-on\n"
-     "    1   the run failed, or a target could not be read at all\n"
+     "    1   the run failed, or saved answers could not be read at all\n"
      "    2   findings at or above --fail-on; of rules lint and rules test: faults\n"
-     "    3   incomplete: a host or an answer could not be read whole\n"
+     "    3   incomplete: a host was not reached, or a host or an answer could not be read whole\n"
      "    64  wrong words on the command line\n\n"
      "Of several the first of 1, 2, 3, 0 counts. Results go to standard output, everything else to standard error."},
     {"ENVIRONMENT",
      "VMKFIT_DATA names the folder that holds probes/ and rules/ when none is found beside the program or in "
      "share/vmkfit. NO_COLOR and TERM=dumb "
-     "switch colour off. COLUMNS sets the width of tables."},
+     "switch colour off. COLUMNS sets the width of tables.\n\n"
+     "SSH_AUTH_SOCK names the ssh agent. CREDENTIALS_DIRECTORY, set by systemd, may hold vmkfit.password. STATE_DIRECTORY, else XDG_STATE_HOME, says where tries "
+     "with a password are counted."},
     {"FILES",
      "probes/ and rules/ are looked for in the folder of the program, the one above it, ../share/vmkfit, "
      "/usr/share/vmkfit and VMKFIT_DATA; "
@@ -36,6 +42,9 @@ static const struct opts_section sections[] = {
      "probes/schema.xml declares tables and columns, probes/releases.xml the builds of ESXi; the other files in "
      "probes/ say what is asked. rules/ holds the rules, rules/rules.rng their RELAX NG schema for editors."},
     {"EXAMPLES",
+     "A host over SSH:\n\n"
+     "    vmkfit trust root@esx01\n"
+     "    vmkfit scan root@esx01\n\n"
      "Save a few outputs on a host, copy them here, and look:\n\n"
      "    esxcli system version get > 'esxcli_system_version_get.txt'\n"
      "    esxcli storage core adapter list > 'esxcli_storage_core_adapter_list.txt'\n"
@@ -46,14 +55,14 @@ static const struct opts_section sections[] = {
      "    vmkfit scan --json bundles/*.tgz > report.json || mail -s 'ESXi findings' admins < report.json\n"},
     {"SEE ALSO",
      "vmkfit-rules(5); in the documentation docs/facts.md, docs/writing-rules.md, docs/writing-probes.md, "
-     "docs/saving-outputs.md."},
+     "docs/saving-outputs.md, docs/live-hosts.md."},
     {0},
 };
 
 void help_version(struct buf *out)
 {
-    buf_printf(out, "vmkfit %s\n%s\n%s\n%s\n%s\n%s\n", VMKFIT_VERSION, xml_library(), archive_library(), js_library(),
-               text_table_library(), pcinames_library());
+    buf_printf(out, "vmkfit %s\n%s\n%s\n%s\n%s\n%s\n%s\nlibssh2 %s\n", VMKFIT_VERSION, xml_library(), archive_library(), js_library(),
+               text_table_library(), pcinames_library(), digest_library(), ssh_library());
 }
 
 void help_overview(const struct cli *c, struct buf *out)

@@ -227,18 +227,19 @@ const struct command cmd_scan = {
     .name = "scan",
     .summary = "read hosts, apply the rules, report findings and fixes",
     .usage = "TARGET...",
-    .examples = "vmkfit scan fixtures/sys-5028d-6.5-before\n"
+    .examples = "vmkfit scan root@esx01\n"
+                "vmkfit scan fixtures/sys-5028d-6.5-before\n"
                 "vmkfit scan esx-esx01-2024-05-01--08.12.tgz\n"
                 "vmkfit scan -v --fail-on critical saved-outputs/\n"
                 "vmkfit scan --json vcenter-support.zip > report.json\n",
     .description =
-        "TARGET is a recording, a folder of files named after the commands they answer (\"esxcli storage core adapter list.txt\", "
+        "TARGET is a host (root@esx01), a recording, a folder of files named after the commands they answer (\"esxcli storage core adapter list.txt\", "
         "esxcli_software_vib_list.xml, vmkernel.log), a vm-support bundle (.tgz or unpacked), or a folder or archive of several of these, as a "
         "vCenter's .zip; then one host follows the other. What is not there is unknown, never ok.\n\n"
         "The report shows the commands of a fix only when every gate that facts can decide passes; else it says what stands in the way. vmkfit "
         "only reads; it never changes a host.\n\n"
-        "Exit status: 0 nothing at or above --fail-on, 1 a target could not be read at all, 2 findings at or above --fail-on, 3 incomplete (a "
-        "host, or an answer, could not be read whole; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
+        "Exit status: 0 nothing at or above --fail-on, 1 saved answers could not be read at all, 2 findings at or above --fail-on, 3 incomplete (a "
+        "host was not reached, or a host or an answer could not be read whole; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
         "counts.",
     .opts = scan_opts,
     .group = &hosts_over_ssh,

@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,7 +110,8 @@ static int spawn(struct openssh *o, const struct args *a, struct err *e)
     posix_spawnattr_t attr;
     int rc = 0;
 
-    if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+    /* a socket for its input: writing to it after its end raises no SIGPIPE, which is for our own output */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
         rc = errno;
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawnattr_init(&attr);
@@ -117,7 +119,6 @@ static int spawn(struct openssh *o, const struct args *a, struct err *e)
     (void)posix_spawn_file_actions_adddup2(&actions, out[1], 1);
     (void)posix_spawn_file_actions_adddup2(&actions, err[1], 2);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-    (void)signal(SIGPIPE, SIG_IGN);
     if (rc == 0)
         rc = posix_spawnp(&o->pid, "ssh", &actions, &attr, (char *const *)(uintptr_t)a->v, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -256,7 +257,7 @@ static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_
         bool moved = false;
 
         if (send->n && o->in >= 0) {
-            ssize_t n = write(o->in, send->p, send->n);
+            ssize_t n = sendto(o->in, send->p, send->n, MSG_NOSIGNAL, NULL, 0);
 
             if (n > 0) {
                 *send = slice_from(*send, (size_t)n);

@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -345,7 +344,6 @@ int ssh_connect(const struct ssh_where *w, struct ssh **out, enum ssh_why *why, 
 
     *s = (struct ssh){.fd = -1, .arena = arena_new(MAX_SSH), .times = w->times, .deadline = w->deadline, .server = ""};
     *why = SSH_WHY_OTHER;
-    (void)signal(SIGPIPE, SIG_IGN);
     if (libssh2_init(0) != 0)
         (void)err_set(e, VF_EHOST, "libssh2 does not start");
     else if (connect_any(s, w, why, e) == 0 && handshake(s, w, why, e) == 0) {
