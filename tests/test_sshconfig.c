@@ -151,6 +151,9 @@ static void agents_have_four_forms(void **state)
     c = parse("identityagent ~/agent-%u\n");
     assert_int_equal(c.agent_kind, SSH_AGENT_PATH);
     assert_string_equal(c.agent, "/users/anna/agent-anna");
+    c = parse("identityagent /first\nidentityagent none\n");
+    assert_int_equal(c.agent_kind, SSH_AGENT_NONE);
+    assert_null(c.agent);
     c = parse("identityagent ${XDG_RUNTIME_DIR}/agent\n"); /* no other agent in its place */
     assert_int_equal(c.agent_kind, SSH_AGENT_NONE);
     assert_int_equal(c.nnotes, 1);

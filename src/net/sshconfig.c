@@ -211,6 +211,8 @@ static void read_agent(struct reading *r, struct slice value)
 {
     struct ssh_config *c = &r->c;
 
+    c->agent = NULL; /* of several, the last: ssh -G prints one */
+    c->agent_kind = SSH_AGENT_DEFAULT;
     if (slice_eqz(value, "none")) {
         c->agent_kind = SSH_AGENT_NONE;
     } else if (value.n > 1 && value.p[0] == '$' && value.p[1] != '{') {
