@@ -665,7 +665,7 @@ static unsigned one_sample(const char *folder, const char *file, struct slice co
     struct arena *a = arena_new(256u << 20);
     struct anonymiser *x = anonymiser_new(test_key, a);
     struct comparing k = {.path = file, .copy = {.a = a}};
-    struct ask q = {slice_starts(command, "esxcli ") ? ASK_ESXCLI : slice_starts(command, "/") ? ASK_FILE : ASK_SHELL, command};
+    struct ask q = {.kind = slice_starts(command, "esxcli ") ? ASK_ESXCLI : slice_starts(command, "/") ? ASK_FILE : ASK_SHELL, .text = command};
     struct env_host h = {0};
     struct facts *f;
     struct slice body;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/run.h"
 #include "net/sshconfig.h"
 
@@ -331,12 +332,12 @@ static void a_slow_or_endless_answer_ends(void **state)
     struct ssh_query q = {.host = "esx1"};
     struct ssh_config c = {0};
     struct err e = {0};
-    int64_t begin = run_clock_ms();
+    int64_t begin = (int64_t)clock_ms();
 
     (void)state;
     (void)put("ssh", "#!/bin/sh\nsleep 60\n", 0700);
     assert_int_equal(ask_with_path(path, &q, 300, &c, &e), VF_EIO);
-    assert_true(run_clock_ms() - begin < 20000);
+    assert_true((int64_t)clock_ms() - begin < 20000);
     (void)put("ssh", "#!/bin/sh\necho hostname x\nhead -c 2000000 /dev/zero\n", 0700);
     assert_int_equal(ask_with_path(path, &q, 20000, &c, &e), VF_ELIMIT);
     (void)put("ssh", "#!/bin/sh\nprintf 'bad\\033[2Jline\\n' >&2\nexit 255\n", 0700);

@@ -9,18 +9,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 
 /* How long a look at the program's end may be put off while it prints nothing; and after its output ended. */
 #define TICK_MS      50
 #define LAST_TICK_MS 2
-
-int64_t run_clock_ms(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 ssize_t run_take_buf(void *ctx, int fd)
 {
@@ -201,11 +194,11 @@ static bool readable(int fd)
 static int follow(struct child *c, struct err *e)
 {
     const struct run *r = c->r;
-    int64_t end = run_clock_ms() + r->timeout_ms;
+    int64_t end = (int64_t)clock_ms() + r->timeout_ms;
 
     for (;;) {
         struct pollfd p[2] = {{c->out, POLLIN, 0}, {c->err, POLLIN, 0}};
-        int64_t left = end - run_clock_ms(), tick = c->out < 0 && c->err < 0 ? LAST_TICK_MS : TICK_MS;
+        int64_t left = end - (int64_t)clock_ms(), tick = c->out < 0 && c->err < 0 ? LAST_TICK_MS : TICK_MS;
 
         if (left <= 0)
             return err_set(e, VF_EIO, "%s: killed, it was not done after %d ms", r->argv[0], r->timeout_ms);

@@ -41,7 +41,4 @@ struct run {
  */
 int run_program(const struct run *r, int *status, struct err *e);
 
-/* Milliseconds that only grow, for deadlines; the wall clock is not looked at. */
-int64_t run_clock_ms(void);
-
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/run.h"
 
 #if defined(__has_feature)
@@ -151,11 +152,11 @@ static int check_file(const char *path, int fd, bool given, struct err *e)
 /* Up to one byte more than a secret may have, with its line's end. */
 static int fill(const char *path, int fd, struct secret *s, struct err *e)
 {
-    int64_t end = run_clock_ms() + SECRET_PIPE_MS;
+    int64_t end = (int64_t)clock_ms() + SECRET_PIPE_MS;
 
     while (s->n < sizeof s->text - 1) {
         struct pollfd p = {fd, POLLIN, 0};
-        int64_t left = end - run_clock_ms();
+        int64_t left = end - (int64_t)clock_ms();
         int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
         ssize_t n;
 

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/fsw.h"
 #include "base/fsx.h"
@@ -228,7 +229,7 @@ static int save(const struct ledger *l, struct err *e)
 static int ledger_open(struct ledger *l, const char *path, int64_t now, struct err *e)
 {
     _cleanup_(buf_done) struct buf name = BUF_INIT(4096);
-    int64_t end = run_clock_ms() + ATTEMPTS_LOCK_MS;
+    int64_t end = (int64_t)clock_ms() + ATTEMPTS_LOCK_MS;
     struct slice text = {NULL, 0};
     int rc;
 
@@ -245,7 +246,7 @@ static int ledger_open(struct ledger *l, const char *path, int64_t now, struct e
     while (flock(l->lock, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_set(e, VF_EIO, "%s: %s", buf_z(&name), strerror(errno));
-        if (run_clock_ms() >= end)
+        if ((int64_t)clock_ms() >= end)
             return err_set(e, VF_EIO, "%s: locked by another process for %d seconds", buf_z(&name), ATTEMPTS_LOCK_MS / 1000);
         (void)poll(NULL, 0, 10);
     }
@@ -354,7 +355,7 @@ void attempts_free(struct attempt **ticket)
 /* The wall clock as it was at the beginning, and the time since then. */
 static int64_t now_of(const struct attempt *t)
 {
-    return t->began + (run_clock_ms() - t->mono_ms) / 1000;
+    return t->began + ((int64_t)clock_ms() - t->mono_ms) / 1000;
 }
 
 int attempts_begin(const char *path, const char *user, const char *host, int64_t now, int wait_ms, struct attempt **ticket, struct err *e)
@@ -371,9 +372,9 @@ int attempts_begin(const char *path, const char *user, const char *host, int64_t
     t->path = copy(path);
     t->key = copy(buf_z(&key));
     t->began = now > 0 ? now : 0;
-    t->mono_ms = run_clock_ms();
+    t->mono_ms = (int64_t)clock_ms();
     while ((rc = try_once(t, user, host, now_of(t), &wait, e)) == VF_EDENIED && wait) {
-        int64_t left = t->mono_ms + wait_ms - run_clock_ms();
+        int64_t left = t->mono_ms + wait_ms - (int64_t)clock_ms();
 
         if (left <= 0)
             break;
