@@ -183,10 +183,12 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         r->path = targets[i];
         rc = env_hosts(env, targets[i], on_host, r, &e);
         if (rc < 0) {
-            if (cli_fail(c, "scan", &e) == STATUS_INCOMPLETE)
-                r->unreached++;
-            else
-                r->failed++;
+            int status = cli_fail(c, "scan", &e);
+
+            if (status == STATUS_USAGE)
+                return status;
+            r->unreached += status == STATUS_INCOMPLETE;
+            r->failed += status != STATUS_INCOMPLETE;
         }
     }
     rc = r->v->json ? print_json(r) : r->nhosts > 1 ? print_totals(r) : 0;

@@ -156,7 +156,8 @@ static const char *connect_remedy(const struct login *l, enum ssh_why why)
 {
     switch (why) {
     case SSH_WHY_NAME:
-        return "Is the name right, and does this machine's resolver know it?";
+        return strpbrk(l->t->text, "@/") ? "Is the name right, and does this machine's resolver know it?"
+                                         : "There is no file or folder of that name here either";
     case SSH_WHY_CONNECT:
         return "Is SSH on? It is off by default: in the host client, Manage, Services, TSM-SSH; and the host's firewall may allow certain "
                "addresses only";
