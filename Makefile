@@ -139,8 +139,9 @@ check-long: $(BUILD)/deps-long
 	@$(MAKE) -s bench
 	@tests/check-fresh $(BUILD)
 
-bench: $(BUILD)/vmkfit $(BUILD)/tests/bench
+bench: $(BUILD)/vmkfit $(BUILD)/tests/bench $(BUILD)/tests/bench_ssh peers
 	@$(BUILD)/tests/bench
+	@/usr/bin/python3 tests/bench-ssh $(BUILD)
 
 # --- fuzzing: clang for libFuzzer alone, gcc builds everything else ---
 

@@ -349,6 +349,9 @@ static void find_keys(struct login *l, struct keys *out)
             out->v[out->n++] = files.v[i];
     }
     l->others |= l->config.certificates.n > 0;
+    if (out->n == 0)
+        tell(l, "login", LOGIN_NOTE, NULL, "no key: the agent has none%s, and none of the identity files can be used",
+             agent_path(l) ? "" : " (SSH_AUTH_SOCK is not set)");
 }
 
 /* Can libssh2 use the key with this host. */
@@ -382,21 +385,17 @@ static int try_key(struct login *l, struct ssh *s, const struct key *k, struct e
     return rc;
 }
 
-/* Returns an ssh_login, or a negative code. */
-static int login_with_keys(struct login *l, struct ssh *s, struct err *e)
+/* Keys from *at on, at most so many. Returns an ssh_login, or a negative code. */
+static int login_with_keys(struct login *l, struct ssh *s, const struct keys *keys, size_t *at, unsigned most, struct err *e)
 {
-    struct keys keys = {.n = 0};
-    unsigned tried = 0;
-
-    find_keys(l, &keys);
-    for (size_t i = 0; i < keys.n && tried < MAX_KEYS; i++) {
-        const struct ssh_key *k = &keys.v[i].key;
+    for (unsigned tried = 0; *at < keys->n && tried < most; ++*at) {
+        const struct ssh_key *k = &keys->v[*at].key;
         struct err why = {0};
         int rc;
 
         if (!usable(l, s, k))
             continue;
-        rc = try_key(l, s, &keys.v[i], &why);
+        rc = try_key(l, s, &keys->v[*at], &why);
         if (rc < 0) {
             *e = why;
             return rc;
@@ -411,10 +410,29 @@ static int login_with_keys(struct login *l, struct ssh *s, struct err *e)
         if (rc == SSH_REFUSED && slice_eqz(k->type, "ssh-rsa"))
             l->others = true; /* perhaps for its SHA-1 signature */
     }
-    if (keys.n == 0)
-        tell(l, "login", LOGIN_NOTE, NULL, "no key: the agent has none%s, and none of the identity files is there",
-             agent_path(l) ? "" : " (SSH_AUTH_SOCK is not set)");
     return SSH_REFUSED;
+}
+
+/*
+ * The first key goes without a question what the host takes, which costs a turn; mostly it is the right one. The question then counts among the
+ * six refusals after which sshd ends a connection, and so does a password.
+ */
+static int log_in_by_key(struct login *l, struct ssh *s, const char **methods, struct err *e)
+{
+    struct keys keys = {.n = 0};
+    size_t at = 0;
+    int rc;
+
+    find_keys(l, &keys);
+    rc = login_with_keys(l, s, &keys, &at, 1, e);
+    if (rc != SSH_REFUSED)
+        return rc;
+    if (ssh_methods(s, l->user, methods, e) < 0)
+        return e->code;
+    tell(l, "login", LOGIN_NOTE, NULL, "the host takes %s", **methods ? *methods : "anybody, without a login");
+    if (**methods == '\0')
+        return SSH_LOGGED_IN;
+    return strstr(*methods, "publickey") ? login_with_keys(l, s, &keys, &at, MAX_KEYS - (l->refused_keys ? 2 : 0), e) : SSH_REFUSED;
 }
 
 /* --- the one password --- */
@@ -473,9 +491,9 @@ static int last_resort(struct login *l, struct ssh *s, const char *methods, stru
 
 /* --- the shell --- */
 
-static int open_shell(struct login *l, struct link *link, uint32_t start_ms, struct channel **out, struct err *e)
+static int open_shell(struct login *l, struct link *link, uint32_t start_ms, bool wait, struct channel **out, struct err *e)
 {
-    struct shell_opt so = {.start_ms = start_ms, .command_ms = l->o->command_ms, .deadline = l->o->deadline, .answered = l->o->answered, .ctx = l->o->ctx};
+    struct shell_opt so = {.start_ms = start_ms, .wait = wait, .command_ms = l->o->command_ms, .deadline = l->o->deadline, .answered = l->o->answered, .ctx = l->o->ctx};
     const char *name = link->ops->name;
     uint8_t token[16];
 
@@ -485,7 +503,7 @@ static int open_shell(struct login *l, struct link *link, uint32_t start_ms, str
     }
     if (shell_open(link, token, &so, out, e) < 0)
         return e->code;
-    tell(l, "shell", LOGIN_OK, NULL, "sh answers, through %s", name);
+    tell(l, "shell", LOGIN_OK, NULL, "sh %s, through %s", wait ? "answers" : "is started", name);
     return 0;
 }
 
@@ -496,7 +514,7 @@ static int open_openssh(struct login *l, const char *reason, struct channel **ou
     int rc;
 
     tell(l, "connection", LOGIN_NOTE, NULL, "the system's ssh is used: %s", reason);
-    rc = open_shell(l, openssh_link(&l->openssh), t->resolve + t->connect + t->kex + t->login + t->channel, out, e);
+    rc = open_shell(l, openssh_link(&l->openssh), t->resolve + t->connect + t->kex + t->login + t->channel, true, out, e);
     return rc;
 }
 
@@ -555,9 +573,7 @@ static int again(void *ctx, struct ssh **out, struct err *e)
     if (rc == 0 && who.verdict != IDENTITY_KNOWN)
         rc = err_set(e, VF_EIDENTITY, "the host's key is another one than before");
     if (rc == 0)
-        rc = ssh_methods(s, l->user, &methods, e);
-    if (rc == 0)
-        rc = l->by_password ? login_with_password(l, s, e) : login_with_keys(l, s, e);
+        rc = l->by_password ? login_with_password(l, s, e) : log_in_by_key(l, s, &methods, e);
     if (rc == SSH_LOGGED_IN) {
         *out = s;
         return 0;
@@ -574,15 +590,9 @@ static const char *other_keys(const struct login *l, const char *methods)
 
 static int log_in(struct login *l, struct ssh **s, struct channel **out, struct err *e)
 {
-    const char *methods, *reason;
-    int rc;
+    const char *methods = "", *reason;
+    int rc = log_in_by_key(l, *s, &methods, e);
 
-    if (ssh_methods(*s, l->user, &methods, e) < 0)
-        return failed(l, "login", NULL, e);
-    tell(l, "login", LOGIN_NOTE, NULL, "the host takes %s", *methods ? methods : "anybody, without a login");
-    rc = *methods ? SSH_REFUSED : SSH_LOGGED_IN;
-    if (rc == SSH_REFUSED && strstr(methods, "publickey"))
-        rc = login_with_keys(l, *s, e);
     if (rc < 0)
         return failed(l, "login", NULL, e);
     if (rc != SSH_LOGGED_IN && (reason = other_keys(l, methods))) {
@@ -594,7 +604,7 @@ static int log_in(struct login *l, struct ssh **s, struct channel **out, struct 
     }
     if (rc != SSH_LOGGED_IN && last_resort(l, *s, methods, e) < 0)
         return e->code;
-    rc = open_shell(l, ssh_link(*s, again, l), l->o->times.channel, out, e);
+    rc = open_shell(l, ssh_link(*s, again, l), l->o->times.channel, l->o->wait, out, e);
     *s = NULL; /* the link has it */
     return rc < 0 ? failed(l, "shell", NULL, e) : 0;
 }

@@ -51,6 +51,7 @@ struct login_opt {
     struct ssh_times times;
     uint32_t command_ms;
     uint64_t deadline;       /* of the host, clock_ms() */
+    bool wait;               /* until the shell answers: one turn more, and what is wrong with it is told by login_open */
     /*
      * The password for an account, asked for once no key was accepted; borrowed. VF_EUNSUPPORTED: there is none, e says how to give one.
      */

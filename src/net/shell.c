@@ -28,9 +28,11 @@ struct shell {
     struct shell_opt opt;
     struct script script;
     struct splitter out, err;
+    struct buf first;       /* lines that wait to go with the first commands: one turn less on the wire */
     struct held *v;
     size_t n, cap, kept;
     struct map index;
+    bool silent;            /* sh has not answered yet */
     uint64_t pid, hung_pid; /* of sh; of one that was left with a command that hangs */
     uint64_t since;         /* the present command runs from then on */
     bool running, localcli;
@@ -220,40 +222,46 @@ static int no_shell(struct shell *s, enum link_event ev, struct err *e)
                    buf_z(&safe), safe.n ? "\". vmkfit needs an account whose shell runs sh, as root's does on ESXi" : "");
 }
 
-/* A fresh sh, ready for the first command. */
-static int start(struct shell *s, struct err *e)
+/* A fresh sh; its first lines, which go before any command, are appended to script. */
+static int start(struct shell *s, struct buf *script, struct err *e)
 {
-    _cleanup_(buf_done) struct buf script = BUF_INIT(4096);
-    struct boundary b, b2;
-    struct slice send, body;
-    enum link_event ev;
-
     s->since = clock_ms();
     if (s->link->ops->start(s->link, deadline_of(s, s->opt.start_ms), e) < 0)
         return e->code;
-    s->running = true;
+    s->running = s->silent = true;
     splitter_init(&s->out, &s->script, 2 * SHELL_MAX_LOG);
     splitter_init(&s->err, &s->script, 2 * SHELL_MAX_LOG);
-    script_start(&s->script, s->hung_pid, &script);
-    send = buf_slice(&script);
-    s->since = clock_ms();
-    for (;;) {
-        bool ready = splitter_next(&s->out, &body, &b);
+    script_start(&s->script, s->hung_pid, script);
+    return 0;
+}
 
-        if (ready && splitter_next(&s->err, &body, &b2))
-            break;
-        ev = splitter_rest(&s->out).n > SHELL_MAX_ANSWER ? LINK_TIMEOUT : wait_for(s, &send, s->opt.start_ms, e);
-        if (ev != LINK_MOVED) {
-            int rc = no_shell(s, ev, e);
+/* The first boundary of a fresh sh; what came before it is noise. */
+static void greet(struct shell *s)
+{
+    struct slice noise;
+    struct boundary b, be;
 
-            leave(s, false);
-            return rc;
-        }
-    }
+    if (!splitter_next(&s->out, &noise, &b) || !splitter_next(&s->err, &noise, &be))
+        return;
     s->pid = b.number == 0 && b.path.n == 0 ? (uint64_t)b.status : 0;
     s->hung_pid = 0;
+    s->silent = false;
+    s->since = clock_ms();
     splitter_drop(&s->out);
     splitter_drop(&s->err);
+}
+
+/* Until sh has answered for the first time. */
+static int wait_for_shell(struct shell *s, struct slice *send, struct err *e)
+{
+    s->since = clock_ms();
+    while (s->silent) {
+        enum link_event ev = splitter_rest(&s->out).n > SHELL_MAX_ANSWER ? LINK_TIMEOUT : wait_for(s, send, s->opt.start_ms, e);
+
+        greet(s);
+        if (s->silent && ev != LINK_MOVED)
+            return no_shell(s, ev, e);
+    }
     return 0;
 }
 
@@ -340,10 +348,14 @@ static void talk(struct shell *s, struct slice send, const uint32_t *list, size_
 {
     struct err e = {0};
 
+    if (wait_for_shell(s, &send, &e) < 0) {
+        lose(s, arena_printf(s->arena, "%s", e.msg));
+        return;
+    }
     s->since = clock_ms();
-    while (*pos < n && s->running) {
+    for (bool first = true; *pos < n && s->running; first = false) {
         struct held *h = &s->v[list[*pos]];
-        enum link_event ev = wait_for(s, &send, s->opt.command_ms, &e);
+        enum link_event ev = first ? LINK_MOVED : wait_for(s, &send, s->opt.command_ms, &e); /* first what came with the greeting */
 
         if (!take_answers(s, list, n, pos)) {
             lose(s, "the host answered what was not asked; it is not trusted further");
@@ -390,12 +402,14 @@ static void run_list(struct shell *s, uint32_t *list, size_t n)
     while (pos < n && !s->lost) {
         _cleanup_(buf_done) struct buf script = BUF_INIT(16u << 20);
 
-        if (!s->running && start(s, &e) < 0) {
+        if (!s->running && start(s, &script, &e) < 0) {
             lose(s, arena_printf(s->arena, "no further shell: %s", e.msg));
             break;
         }
         for (size_t i = pos; i < n; i++)
             s->v[list[i]].localcli |= s->localcli && s->v[list[i]].ask.kind == ASK_ESXCLI;
+        buf_add(&script, buf_slice(&s->first));
+        buf_reset(&s->first);
         make_script(s, list, pos, &n, &script);
         talk(s, buf_slice(&script), list, n, &pos);
         if (s->hung >= HUNG_HOSTD && !s->localcli) {
@@ -506,8 +520,10 @@ static void shell_close(struct channel *c)
 {
     struct shell *s = (struct shell *)c;
 
+    s->running = false; /* closing the link ends it too */
     leave(s, false);
     s->link->ops->close(s->link);
+    buf_done(&s->first);
     arena_free(s->arena);
     free(s);
 }
@@ -523,10 +539,18 @@ static const struct channel_ops shell_ops = {.name = "ssh", .ask = shell_ask, .w
 int shell_open(struct link *l, const uint8_t random[16], const struct shell_opt *o, struct channel **out, struct err *e)
 {
     struct shell *s = xmalloc(sizeof *s);
+    struct slice send;
+    int rc;
 
-    *s = (struct shell){.channel.ops = &shell_ops, .arena = arena_new(6ull * SHELL_MAX_HOST), .link = l, .opt = *o};
+    *s = (struct shell){.channel.ops = &shell_ops, .arena = arena_new(6ull * SHELL_MAX_HOST), .link = l, .opt = *o, .first = BUF_INIT(4096)};
     script_init(&s->script, random);
-    if (start(s, e) < 0) {
+    rc = start(s, &s->first, e);
+    send = buf_slice(&s->first);
+    if (rc == 0 && o->wait) {
+        rc = wait_for_shell(s, &send, e);
+        buf_reset(&s->first);
+    }
+    if (rc < 0) {
         shell_close(&s->channel);
         return e->code;
     }

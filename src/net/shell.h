@@ -27,13 +27,14 @@ struct shell_opt {
     uint32_t start_ms;   /* until sh answers */
     uint32_t command_ms; /* for one command */
     uint64_t deadline;   /* of the host, clock_ms() */
+    bool wait;           /* until sh answers; else its first lines go with the first commands */
     void (*answered)(void *ctx, const struct shell_answer *a); /* each one as it is complete; may be NULL */
     void *ctx;
 };
 
 /*
- * Takes the link over, starts sh. Returns 0, VF_EHOST (no sh there: what the login shell said instead is quoted) or what start of the link says;
- * the link is closed then.
+ * Takes the link over, starts sh. Returns 0, VF_EHOST (with wait: no sh there; what the login shell said instead is quoted) or what start of the
+ * link says; the link is closed then. Without wait that sh does not answer comes out with the first asks, and as trouble.
  */
 int shell_open(struct link *l, const uint8_t random[16], const struct shell_opt *o, struct channel **out, struct err *e);
 
