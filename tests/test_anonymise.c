@@ -372,6 +372,117 @@ static void a_full_arena_is_said(void **state)
     }
 }
 
+/* --- random identities --- */
+
+static uint64_t random_next(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+/* '#' a hexadecimal digit, '9' a digit, 'A' a capital, 'a' a small letter; anything else itself. */
+static void random_form(uint64_t *seed, const char *form, char *out)
+{
+    size_t i = 0;
+
+    for (; form[i]; i++) {
+        uint64_t r = random_next(seed) >> 20;
+
+        out[i] = form[i] == '#' ? "0123456789abcdef"[r % 16] : form[i] == '9' ? (char)('0' + r % 10)
+                 : form[i] == 'A' ? (char)('A' + r % 26) : form[i] == 'a' ? (char)('a' + r % 26) : form[i];
+    }
+    out[i] = '\0';
+}
+
+static void different_originals_become_different_replacements(void **state)
+{
+    static const struct {
+        const char *form, *around;
+    } kinds[] = {
+        {"00:1b:21:##:##:##", "mac %s\n"},
+        {"naa.600508b1001#######################", "dev \"%s\"\n"},
+        {"50:0#:##:##:##:##:##:##", "wwpn %s\n"},
+        {"########-####-####-####-############", "uuid %s\n"},
+        {"########-########-####-############", "/vmfs/volumes/%s/\n"},
+        {"t10.ATA_____MODEL_X1_SSD____________________________SAA9999999A____", "(%s)\n"},
+        {"192.168.99.99", "address: %s\n"},
+        {"WAA9999-A999999", "Serial Number: %s\n"},
+        {"2001:db8:1#::1##", "address %s \n"},
+        {"iqn.2003-01.org.linux-iscsi:aaa99.x", "target %s\n"},
+        {"aaaaa-99", "vmm0:%s\n"},
+        {"zz9", "vmm0:%s\n"},
+    };
+    uint64_t seed = 20260717;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        _cleanup_(buf_done) struct buf body = BUF_INIT(1u << 20), all = BUF_INIT(1u << 20);
+        static char originals[300][80];
+        struct slice images[300];
+        struct unit u;
+        size_t n = 0;
+
+        unit_begin(&u);
+        while (n < 300) {
+            char one[80];
+            const char *mark = strchr(kinds[k].around, '%');
+
+            random_form(&seed, kinds[k].form, one);
+            for (char *p = one; k == 11 && *p; p++)
+                *p = *p == 'z' ? (char)('b' + random_next(&seed) % 24) : *p;
+            if (k == 6 && strstr(one, ".0")) /* no octet has a leading zero */
+                continue;
+            memcpy(originals[n++], one, sizeof one);
+            buf_add(&body, (struct slice){kinds[k].around, (size_t)(mark - kinds[k].around)});
+            buf_addz(&body, one);
+            buf_addz(&body, mark + 2);
+        }
+        unit_seal(&u, buf_z(&body));
+        for (size_t i = 0; i < n; i++) {
+            images[i] = slice_of(unit_apply(&u, originals[i]));
+            if (!same_form(originals[i], images[i].p, true))
+                fail_msg("%s becomes %s", originals[i], images[i].p);
+        }
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < i; j++)
+                if (slice_eq(images[i], images[j]) != (strcmp(originals[i], originals[j]) == 0))
+                    fail_msg("%s and %s become %s and %s", originals[i], originals[j], images[i].p, images[j].p);
+        for (size_t i = 0; i < n; i++) /* in one text as by itself */
+            buf_printf(&all, " %s\n", originals[i]);
+        {
+            const char *out = unit_apply(&u, buf_z(&all));
+
+            for (size_t i = 0; i < n; i++) {
+                if (memcmp(out + 1, images[i].p, images[i].n) != 0)
+                    fail_msg("%s is another one beside others", originals[i]);
+                out += images[i].n + 2;
+            }
+        }
+        arena_free(u.a);
+    }
+}
+
+static void another_key_gives_other_replacements(void **state)
+{
+    static const uint8_t other_key[16] = "another key, too";
+    struct unit u, v;
+    const char *one, *two;
+
+    (void)state;
+    unit_begin(&u);
+    unit_begin(&v);
+    v.x = anonymiser_new(other_key, v.a);
+    unit_seal(&u, NAA);
+    unit_seal(&v, NAA);
+    one = unit_apply(&u, NAA);
+    two = unit_apply(&v, NAA);
+    assert_string_not_equal(one, two);
+    arena_free(u.a);
+    arena_free(v.a);
+}
+
 /* --- what is left in the output --- */
 
 struct leak {
@@ -746,6 +857,8 @@ int main(void)
         cmocka_unit_test(defaults_and_placeholders_stay),
         cmocka_unit_test(before_the_seal_nothing_is_given_out),
         cmocka_unit_test(a_full_arena_is_said),
+        cmocka_unit_test(different_originals_become_different_replacements),
+        cmocka_unit_test(another_key_gives_other_replacements),
         cmocka_unit_test(fixtures_are_judged_as_before_and_nothing_is_left),
         cmocka_unit_test(answers_of_real_hosts_decode_as_before),
     };

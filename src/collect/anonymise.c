@@ -117,6 +117,9 @@ void anonymise_see(struct anonymiser *x, enum thing thing, struct slice text)
 
     if (text.n == 0 || text.n > MAX_NAME || !worth_seeing(thing, text))
         return;
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f)
+            return; /* no name, and not one that an answer may hold */
     key = key_for(thing, text, room);
     if (map_get(&x->by_text, key) != MAP_NONE)
         return;

@@ -250,6 +250,12 @@ static void learn_vml(struct anonymiser *x, struct slice token)
         anonymise_see(x, THING_SERIAL, slice_trim((struct slice){text, n - 6}));
 }
 
+/* "iqn.YYYY-MM.authority" */
+static bool is_dated(struct slice s)
+{
+    return s.n > 12 && s.p[8] == '-' && s.p[11] == '.' && is_digit(s.p[4]) && is_digit(s.p[7]) && is_digit(s.p[9]) && is_digit(s.p[10]);
+}
+
 static void learn_device(struct anonymiser *x, struct slice s)
 {
     char first = lower_of(s.p[0]);
@@ -278,13 +284,17 @@ static void learn_device(struct anonymiser *x, struct slice s)
     } else if (first == 't' && istarts(s, "t10.")) {
         anonymise_learn_t10(x, slice_cut(s, 0, token_length(s, "._-")));
     } else if (first == 'i' && istarts(s, "iqn.")) {
-        anonymise_see(x, THING_IQN, slice_cut(s, 0, token_length(s, ".:-")));
+        struct slice token = slice_cut(s, 0, token_length(s, ".:-"));
+
+        if (is_dated(token))
+            anonymise_see(x, THING_IQN, token);
     } else if (first == 'n' && istarts(s, "nqn.")) {
         struct slice token = slice_cut(s, 0, token_length(s, ".:-_"));
 
-        anonymise_see(x, THING_IQN, token);
-        if (slice_find(token, 0, "__") != SIZE_MAX)
+        if (slice_find(token, 0, "__") != SIZE_MAX) /* of PCIe: the model, padded, and the serial number */
             anonymise_learn_t10(x, token);
+        else if (is_dated(token))
+            anonymise_see(x, THING_IQN, token);
     }
 }
 

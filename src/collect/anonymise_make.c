@@ -402,8 +402,6 @@ static void image_of_iqn(struct anonymiser *x, struct slice text, char *out)
                 keep = keep || slice_eqz(run, vendors[v]);
         }
         keep = keep || slice_eqz(run, "uuid") || slice_eqz(run, "nguid") || slice_eqz(run, "discovery") || slice_eqz(run, "target") || slice_eqz(run, "iqn");
-        /* behind nvmexpress_8086_ stands the model, then the serial number: that one is known by itself */
-        keep = keep || (slice_starts(text, "nqn.") && slice_find(text, 0, "__") != SIZE_MAX && !anonymise_find(x, THING_SERIAL, run));
         if (run.n && !keep && end - i == 8 && slice_from(text, i).n >= 36) {
             char digits[32];
             const struct identity_seen *uuid =
@@ -488,8 +486,8 @@ static void add_spelling(struct anonymiser *x, const struct identity_seen *s, st
 
     one.text = anonymise_lower(x, text);
     one.replacement = to.p;
-    if (x->failed || text.n != replacement.n || text.n == 0)
-        return;
+    if (x->failed || text.n != replacement.n || text.n == 0 || slice_eq(one.text, to))
+        return; /* of the product's words alone: iqn.1998-01.com.vmware */
     if (arena_grow(x->a, (void **)&x->spellings, x->nspellings, &x->spellings_cap, sizeof one, MAX_SPELLINGS) < 0) {
         x->failed = true;
         return;
