@@ -31,7 +31,7 @@ static int look_for(void *ctx, const struct anonymised *one)
 static bool run(struct arena *a, struct slice in, struct slice *out, struct anonymiser **x)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 20);
-    const struct ask q = {ASK_SHELL, {"smbiosDump", 10}};
+    const struct ask q = {.kind = ASK_SHELL, .text = {"smbiosDump", 10}};
     uint8_t key[16] = "key";
     struct err e = {0};
 

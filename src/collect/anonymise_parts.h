@@ -132,9 +132,16 @@ void anonymise_learn_text(struct anonymiser *x, struct slice body);
 /* Any device id, path id or adapter id. */
 void anonymise_learn_t10(struct anonymiser *x, struct slice token);
 
-/* --- anonymise_make.c: replacements and spellings --- */
+/* --- anonymise_make.c --- */
 
+/* All replacements and spellings. */
 void anonymise_make(struct anonymiser *x);
+/* The other order of the bytes of a UUID's first three fields, as 32 digits. */
+void anonymise_swap(const char *in, char *out);
+
+/* --- anonymise_spell.c --- */
+
+void anonymise_spell(struct anonymiser *x, const struct identity_seen *s);
 
 /* --- anonymise_apply.c --- */
 
