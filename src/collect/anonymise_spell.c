@@ -210,7 +210,7 @@ void anonymise_spell(struct anonymiser *x, const struct identity_seen *s)
         return;
     case THING_NAA:
     case THING_HEX:
-        add_spelling(x, s, s->text, (struct slice){s->replacement, s->text.n}, s->text.n >= 12 ? BOUNDS_NONE : BOUNDS_WORD, true);
+        add_spelling(x, s, s->text, (struct slice){s->replacement, s->text.n}, s->text.n >= 24 ? BOUNDS_NONE : BOUNDS_WORD, true); /* a short one may be the half that stays of another */
         return;
     case THING_IPV4:
         add_spelling(x, s, s->text, (struct slice){s->replacement, s->text.n}, BOUNDS_NUMBER, false);
