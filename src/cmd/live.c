@@ -284,7 +284,7 @@ int live_open(struct cli *c, const char *text, const struct live_watch *watch, s
         return err_set(e, VF_ELIMIT, "no room left for a connection");
     if (target_parse(text, a, host, e) < 0 || options(c, o, e) < 0)
         return e->code;
-    o->wait = watch && watch->step;
+    o->patient = watch && watch->step;
     l->watch = watch;
     l->label = host->host;
     l->answers = 0;

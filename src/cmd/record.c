@@ -59,7 +59,7 @@ static int learn(const struct run *r, const struct env_host *h, const struct tap
     bool ok = x && anonymiser_facts(x, h->facts) == 0;
 
     for (size_t i = 0; i < n && ok; i++)
-        ok = anonymiser_learn(x, &v[i].ask, v[i].reply.body) == 0;
+        ok = anonymiser_learn(x, &v[i].ask, v[i].reply.body) == 0 && anonymiser_learn(x, NULL, slice_of(v[i].file)) == 0;
     if (!ok)
         return err_set(e, VF_ELIMIT, "no room left for the names of this host");
     *out = x;

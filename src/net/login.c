@@ -421,10 +421,11 @@ static int log_in_by_key(struct login *l, struct ssh *s, const char **methods, s
 {
     struct keys keys = {.n = 0};
     size_t at = 0;
-    int rc;
+    int rc = SSH_REFUSED;
 
     find_keys(l, &keys);
-    rc = login_with_keys(l, s, &keys, &at, 1, e);
+    if (!l->o->patient)
+        rc = login_with_keys(l, s, &keys, &at, 1, e);
     if (rc != SSH_REFUSED)
         return rc;
     if (ssh_methods(s, l->user, methods, e) < 0)
@@ -604,7 +605,7 @@ static int log_in(struct login *l, struct ssh **s, struct channel **out, struct 
     }
     if (rc != SSH_LOGGED_IN && last_resort(l, *s, methods, e) < 0)
         return e->code;
-    rc = open_shell(l, ssh_link(*s, again, l), l->o->times.channel, l->o->wait, out, e);
+    rc = open_shell(l, ssh_link(*s, again, l), l->o->times.channel, l->o->patient, out, e);
     *s = NULL; /* the link has it */
     return rc < 0 ? failed(l, "shell", NULL, e) : 0;
 }

@@ -51,7 +51,7 @@ struct login_opt {
     struct ssh_times times;
     uint32_t command_ms;
     uint64_t deadline;       /* of the host, clock_ms() */
-    bool wait;               /* until the shell answers: one turn more, and what is wrong with it is told by login_open */
+    bool patient;            /* ask what the host takes before the first key, and wait until the shell answers: a turn more each, and all is told */
     /*
      * The password for an account, asked for once no key was accepted; borrowed. VF_EUNSUPPORTED: there is none, e says how to give one.
      */
