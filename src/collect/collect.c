@@ -3,16 +3,9 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "collect/bind.h"
+#include "collect/collect_parts.h"
 
 #define MAX_EXPANSIONS 4096u /* devices of one host: the largest configuration maximum is 4,096 paths, 1,024 devices */
-
-/* How a probe fared, over all its ways. */
-struct outcome {
-    enum table_state state;
-    enum decode_state best;
-    bool answered;
-    const char *why; /* of the best answer, for a state below complete */
-};
 
 /* How far a probe is; it stays from round to round, until every answer it waits for is there. */
 struct progress {
@@ -40,11 +33,6 @@ struct run {
     bool other_way; /* with the answer to another question */
     const char *why, *further; /* further: a row that a complete answer did not list */
 };
-
-static const char *ask_prefix(enum ask_kind kind)
-{
-    return kind == ASK_ESXCLI ? "esxcli " : "";
-}
 
 static uint32_t add_source(struct run *r, struct slice where, const char *form, const char *why, uint32_t line, int state)
 {
@@ -216,19 +204,9 @@ static int on_reply(void *ctx, const struct reply *reply)
     return 0;
 }
 
-static struct slice expand(struct slice text, struct slice each, struct arena *a)
-{
-    size_t at = slice_find(text, 0, "{}");
-
-    if (at == SIZE_MAX)
-        return text;
-    return slice_of(arena_printf(a, SLICE_FMT SLICE_FMT SLICE_FMT, SLICE_ARG(slice_cut(text, 0, at)), SLICE_ARG(each),
-                                 SLICE_ARG(slice_from(text, at + 2))));
-}
-
 static struct ask make_ask(const struct run *r)
 {
-    struct slice text = expand(r->way->ask.text, r->each, r->f->arena);
+    struct slice text = collect_expand(r->way->ask.text, r->each, r->f->arena);
 
     return (struct ask){.kind = r->way->ask.kind, .form = r->form, .text = text, .value = slice_from(text, text.n - r->each.n)};
 }
@@ -238,7 +216,7 @@ static int ask_once(struct channel *c, struct run *r, struct err *e)
 {
     struct ask q = make_ask(r);
 
-    r->asked = slice_of(arena_printf(r->f->arena, "%s" SLICE_FMT, ask_prefix(q.kind), SLICE_ARG(q.text)));
+    r->asked = slice_of(arena_printf(r->f->arena, "%s" SLICE_FMT, collect_ask_prefix(q.kind), SLICE_ARG(q.text)));
     r->best = DECODE_UNUSABLE;
     r->answered = r->misread = false;
     r->parts_ok = true;
@@ -459,109 +437,6 @@ static int run_probe(struct channel *c, const struct probe *p, bool second, stru
     return 0;
 }
 
-/* "vmkchdev -l" names 0000:09:00.0, which the complete list lacks */
-static const char *unlisted(struct facts *f, const struct value *named, struct slice key)
-{
-    return arena_printf(f->arena, "\"" SLICE_FMT "\" names " SLICE_FMT ", which the list lacks", SLICE_ARG(f->sources[named->source].ask),
-                        SLICE_ARG(key));
-}
-
-/* Other answers name an adapter that the complete list lacks (paths, iSCSI, NVMe): it is not complete. */
-static void distrust_adapters(struct facts *f)
-{
-    unsigned adapters = facts_table_index(f, "adapter");
-
-    for (unsigned t = 0; t < f->schema->ntables; t++)
-        for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++) {
-            const struct column *col = &f->schema->tables[t].columns[c];
-
-            if (col->type != VT_REF || col->table != (int)adapters || col->derived || t == facts_table_index(f, "log"))
-                continue;
-            for (size_t i = 0; i < facts_count(f, t) && facts_table(f, adapters, NULL) == TS_COMPLETE; i++) {
-                const struct value *v = &facts_at(f, t, i)->cells[c];
-
-                if (v->state == VS_KNOWN && !facts_find(f, adapters, v->s))
-                    facts_set_table(f, adapters, TS_PARTIAL, unlisted(f, v, v->s));
-            }
-        }
-}
-
-/* Tables from the outcomes of the probes that list them. */
-static void settle_tables(const struct probes *p, const struct outcome *o, struct facts *f)
-{
-    for (unsigned t = 0; t < f->schema->ntables; t++) {
-        enum table_state whole = TS_UNKNOWN, parts = TS_UNKNOWN;
-        const char *why = TABLE_BY_NAME;
-        unsigned nparts = 0, done = 0;
-
-        for (size_t i = 0; i < p->n; i++) {
-            if (p->v[i]->table != t || p->v[i]->lists == LISTS_NO || p->v[i]->lists == LISTS_MORE)
-                continue;
-            if (p->v[i]->lists == LISTS_PART) {
-                nparts++;
-                done += o[i].state == TS_COMPLETE;
-                parts = o[i].state > parts ? o[i].state : parts;
-            } else if (o[i].state > whole) {
-                whole = o[i].state;
-            }
-            if (o[i].state != TS_COMPLETE && o[i].why)
-                why = o[i].why;
-        }
-        if (nparts && parts != TS_UNKNOWN && whole != TS_COMPLETE)
-            whole = done == nparts ? TS_COMPLETE : TS_PARTIAL;
-        if (whole == TS_UNKNOWN && facts_count(f, t))
-            whole = TS_PARTIAL; /* rows from probes that do not list the table */
-        for (size_t i = 0; i < facts_count(f, t) && whole == TS_COMPLETE && !f->schema->tables[t].single; i++) {
-            const struct row *r = facts_at(f, t, i);
-
-            if (!r->listed) {
-                why = unlisted(f, &r->cells[f->schema->tables[t].keys[0]], r->key);
-                whole = TS_PARTIAL;
-            }
-        }
-        facts_set_table(f, t, whole, whole == TS_COMPLETE ? NULL : why);
-    }
-}
-
-/* "esxcli nvme device get -A ..." */
-static const char *ask_of(const struct way *w, struct arena *a)
-{
-    return arena_printf(a, "%s" SLICE_FMT, ask_prefix(w->ask.kind), SLICE_ARG(expand(w->ask.text, SLICE_LIT("..."), a)));
-}
-
-/* Why a probe left one of its columns open. */
-static const char *reason(const struct probe *p, const struct outcome *o, struct arena *a)
-{
-    const struct way *w = NULL;
-
-    for (unsigned i = 0; i < p->nways && !w; i++)
-        w = p->ways[i].never ? NULL : &p->ways[i];
-    if (!w)
-        return NULL;
-    if (o->state == TS_COMPLETE)
-        return arena_printf(a, "not in the answer to \"%s\"", ask_of(w, a));
-    if (w->each.n || !o->why) /* the outcome speaks of one of many answers */
-        return arena_printf(a, "no complete answer to \"%s\"", ask_of(w, a));
-    return o->why;
-}
-
-/* A cell that no answer filled says which one should have: first what was not answered, then what an answer left out. */
-static void explain_gaps(const struct probes *p, const struct outcome *o, struct facts *f)
-{
-    for (unsigned answered = 0; answered < 2; answered++)
-        for (size_t i = 0; i < p->n; i++) {
-            const struct probe *probe = p->v[i];
-            const char *why = (o[i].state == TS_COMPLETE) == answered ? reason(probe, &o[i], f->arena) : NULL;
-
-            for (size_t k = 0; why && k < facts_count(f, probe->table); k++) {
-                struct row *r = facts_row(f, probe->table, facts_at(f, probe->table, k)->key);
-
-                for (unsigned b = 0; b < probe->nbinds; b++)
-                    facts_put(f, r, probe->binds[b].column, value_unknown(why));
-            }
-        }
-}
-
 struct collecting {
     struct channel *c;
     const struct probes *p;
@@ -634,9 +509,9 @@ int collect_run(struct channel *c, const struct probes *p, struct facts *f, stru
         if (rc == 0 && waiting)
             rc = channel_fetch(c, e);
     } while (rc == 0 && waiting);
-    settle_tables(p, v.o, f);
-    distrust_adapters(f);
-    explain_gaps(p, v.o, f);
+    collect_settle(p, v.o, f);
+    collect_distrust(f);
+    collect_explain(p, v.o, f);
     if (rc >= 0 && arena_full(f->arena))
         rc = err_set(e, VF_ELIMIT, "the host's answers are larger than what one host may hold; the rest was left out");
     return rc;
@@ -761,6 +636,6 @@ int collect_decode(const struct probes *p, struct slice command, struct slice bo
     }
     if (partial && *state == DECODE_COMPLETE) /* one of several probes that read it did not get all */
         *state = DECODE_PARTIAL;
-    settle_tables(p, o, f);
+    collect_settle(p, o, f);
     return *matched ? 0 : collect_asked(p, command, e);
 }

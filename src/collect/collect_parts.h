@@ -1,0 +1,30 @@
+#ifndef VF_COLLECT_COLLECT_PARTS_H
+#define VF_COLLECT_COLLECT_PARTS_H
+
+#include "collect/probe.h"
+#include "core/facts.h"
+
+/* What collect.c (asking) and settle.c (what the answers come to) share. */
+
+/* How a probe fared, over all its ways. */
+struct outcome {
+    enum table_state state;
+    enum decode_state best;
+    bool answered;
+    const char *why; /* of the best answer, for a state below complete */
+};
+
+
+/* Tables from the outcomes of the probes that list them. */
+void collect_settle(const struct probes *p, const struct outcome *o, struct facts *f);
+/* Other answers name an adapter that the complete list lacks (paths, iSCSI, NVMe): it is not complete. */
+void collect_distrust(struct facts *f);
+/* A cell that no answer filled says which one should have: first what was not answered, then what an answer left out. */
+void collect_explain(const struct probes *p, const struct outcome *o, struct facts *f);
+
+/* "esxcli " where the ask is one of esxcli's. */
+const char *collect_ask_prefix(enum ask_kind kind);
+/* The text of an ask with each in place of {}. */
+struct slice collect_expand(struct slice text, struct slice each, struct arena *a);
+
+#endif
