@@ -355,16 +355,20 @@ int ssh_connect(const struct ssh_where *w, struct ssh **out, enum ssh_why *why, 
     return e->code;
 }
 
-static void close_channel(struct ssh *s)
+/*
+ * Say good-bye to a session without waiting for the answer: sshd gives none while a command of it still runs. libssh2 keeps the channel until
+ * the connection goes; all that matters is that the packet is not half sent.
+ */
+static void leave_channel(struct ssh *s)
 {
     uint64_t until = clock_ms() + s->times.close;
-    enum clock_wait w;
-    int rc;
+    int rc = LIBSSH2_ERROR_EAGAIN;
 
-    if (!s->channel)
-        return;
-    if (!s->dead && !(UNTIL_DONE(s, until, w, rc, libssh2_channel_close(s->channel)) && UNTIL_DONE(s, until, w, rc, libssh2_channel_free(s->channel))))
-        s->dead = true; /* no other call may be made while this one is half done */
+    if (s->channel && !s->dead)
+        while ((rc = libssh2_channel_close(s->channel)) == LIBSSH2_ERROR_EAGAIN)
+            if (!(libssh2_session_block_directions(s->session) & LIBSSH2_SESSION_BLOCK_OUTBOUND) || wait_ready(s, until) != WAIT_READY)
+                break;
+    s->dead |= s->channel && rc == LIBSSH2_ERROR_EAGAIN && libssh2_session_block_directions(s->session) & LIBSSH2_SESSION_BLOCK_OUTBOUND;
     s->channel = NULL;
 }
 
@@ -693,7 +697,7 @@ static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_
 
 static void link_stop(struct link *l)
 {
-    close_channel(((struct ssh_link *)l)->ssh);
+    leave_channel(((struct ssh_link *)l)->ssh);
 }
 
 static void link_close(struct link *l)
