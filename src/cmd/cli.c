@@ -67,10 +67,12 @@ bool cli_parse(struct cli *c, const struct command *cmd, void *values, int argc,
     return true;
 }
 
+/* One message; on a terminal its words are wrapped, so that none is parted. */
 static void say(struct cli *c, const char *before, const char *text)
 {
-    _cleanup_(buf_done) struct buf b = BUF_INIT(8192);
+    _cleanup_(buf_done) struct buf b = BUF_INIT(8192), safe = BUF_INIT(8192), out = BUF_INIT(16384);
     struct slice rest = slice_of(text), line;
+    bool tty = fileno(c->err) >= 0 && isatty(fileno(c->err));
 
     buf_addz(&b, before);
     for (bool first = true; slice_next_line(&rest, &line, NULL); first = false) {
@@ -78,8 +80,17 @@ static void say(struct cli *c, const char *before, const char *text)
             buf_addz(&b, "\n  ");
         buf_add_safe(&b, line);
     }
-    buf_addc(&b, '\n');
-    (void)fwrite(b.p, 1, b.n, c->err);
+    rest = buf_slice(&b);
+    while (tty && slice_next_line(&rest, &line, NULL)) {
+        buf_reset(&safe);
+        buf_add(&safe, line);
+        opts_wrap(&out, buf_z(&safe), 2, 2, cli_text_width(c)); /* the first line stands at the edge */
+    }
+    if (!tty) {
+        buf_add(&out, buf_slice(&b));
+        buf_addc(&out, '\n');
+    }
+    (void)fwrite(out.p, 1, out.n, c->err);
 }
 
 int cli_fail(struct cli *c, const char *command, const struct err *e)

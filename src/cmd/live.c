@@ -186,8 +186,8 @@ static bool on_unknown_key(void *ctx, const struct login_identity *who)
     _cleanup_(buf_done) struct buf q = BUF_INIT(4096);
     char answer[200];
 
-    buf_printf(&q, "The key of %s is not known%s:\n  %s %s\nOn the host: ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub\nIs it right? yes, no, or the fingerprint: ", who->host,
-               who->verdict == IDENTITY_OTHER_TYPE ? ", only keys of other types are" : "", who->type, who->fingerprint);
+    buf_printf(&q, "The key of %s (%s) is not known%s:\n  %s %s\nOn the host: ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub\n"
+               "Is it right? yes, no, or the fingerprint: ", l->label, who->host, who->verdict == IDENTITY_OTHER_TYPE ? ", only keys of other types are" : "", who->type, who->fingerprint);
     if (!live_question(l->c, buf_z(&q), answer, sizeof answer))
         return false;
     return strcmp(answer, "yes") == 0 || strcmp(answer, who->fingerprint) == 0;

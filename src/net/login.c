@@ -457,12 +457,14 @@ static int login_with_password(struct login *l, struct ssh *s, struct err *e)
 
 static const char *login_remedy(const struct login *l, const char *methods)
 {
+    const char *keys = arena_printf(l->a, "/etc/ssh/keys-%s/authorized_keys", l->user);
+
     if (!strstr(methods, "publickey"))
         return "The host takes no keys, only a password: --password-file FILE, --password-command COMMAND";
-    return l->refused_keys ? "None of the keys is in the host's /etc/ssh/keys-root/authorized_keys; a password can be given by --password-file FILE "
-                             "or --password-command COMMAND"
-                           : "Make a key (ssh-keygen -t ecdsa) and put its .pub into the host's /etc/ssh/keys-root/authorized_keys, or give a password "
-                             "by --password-file FILE or --password-command COMMAND";
+    return arena_printf(l->a, l->refused_keys ? "None of the keys is in the host's %s; a password can be given by --password-file FILE or "
+                                                "--password-command COMMAND"
+                                              : "Make a key (ssh-keygen -t ecdsa) and put its .pub into the host's %s, or give a password by "
+                                                "--password-file FILE or --password-command COMMAND", keys);
 }
 
 /* A password, after the keys. */
