@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGET  ?= $(FUZZERS)
 
 PACKAGES       := gcc libc6-dev pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev pci.ids libssl-dev libssh2-1-dev
-PACKAGES_check := libcmocka-dev python3-jsonschema git openssh-client openssh-server libssh-dev
+PACKAGES_check := libcmocka-dev python3-jsonschema git openssh-client libssh-dev libwrap0 libpam-modules libkrb5-3 libgssapi-krb5-2
 PACKAGES_fuzz  := clang libclang-rt-14-dev
 PACKAGES_long  := $(PACKAGES_fuzz) valgrind git
 LIBS           := libxml-2.0 libarchive jansson smartcols libpci libcrypto libssh2
@@ -105,7 +105,7 @@ $(BUILD)/replay/%: tests/fuzz_%.c tests/fuzz_main.c $(SOBJ) | $(BUILD)/deps
 	@$(CC) $(CPPFLAGS) -Itests $(SAN_FLAGS) $(WARN) $(PKG_CFLAGS) -MMD -MP -MF $@.d $< tests/fuzz_main.c $(SOBJ) $(PKG_LIBS) -o $@
 
 # The servers that live channels are tested against; tests/peers/README.md.
-PEERS := $(BUILD)/peers/hostsh $(BUILD)/peers/command $(BUILD)/peers/login.so $(BUILD)/peers/rootdir.so $(BUILD)/peers/faulthost
+PEERS := $(BUILD)/peers/hostsh $(BUILD)/peers/command $(BUILD)/peers/login.so $(BUILD)/peers/rootdir.so $(BUILD)/peers/faulthost $(BUILD)/peers/sshd
 PEER_CC = $(CC) -D_GNU_SOURCE -include src/base/banned.h -std=gnu11 -O2 -g $(WARN)
 peers: $(PEERS)
 
@@ -125,6 +125,13 @@ $(BUILD)/peers/faulthost: tests/peers/faulthost.c tests/peers/sshd/faults.c test
 	@$(PEER_CC) $(filter %.c,$^) -lssh -o $@
 
 CHECK_PROGRAMS := $(BUILD)/vmkfit $(BUILD)/vmkfit-san $(TESTS:%=$(BUILD)/tests/%) $(TESTS:%=$(BUILD)/san-tests/%) $(FUZZERS:%=$(BUILD)/replay/%)
+# Taken out of its package: installing that would open port 22 of this machine.
+$(BUILD)/peers/sshd: | $(BUILD)/deps-check
+	@mkdir -p $(@D)/package
+	@cd $(@D)/package && apt-get download -qq openssh-server 2>../package.log && dpkg-deb -x openssh-server_*.deb . || \
+	    { cat ../package.log; echo "openssh-server cannot be fetched; run 'apt-get update' first."; exit 1; }
+	@mv $(@D)/package/usr/sbin/sshd $@ && rm -r $(@D)/package
+
 check-programs: $(CHECK_PROGRAMS) peers $(BUILD)/deps-check
 
 check:

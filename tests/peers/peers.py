@@ -394,9 +394,11 @@ Subsystem sftp internal-sftp
         write(self.path("password"), self.password + "\n", 0o600)
         if os.getuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
-        sshd = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+        sshd = os.path.join(BUILD, "peers/sshd")
+        if not os.path.exists(sshd):
+            sshd = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
         if not sshd:
-            raise RuntimeError("there is no sshd: install openssh-server")
+            raise RuntimeError("there is no sshd: make peers takes it out of its package")
         env = dict(PATH="/usr/bin:/bin:/usr/sbin:/sbin", LD_PRELOAD=os.path.join(BUILD, "peers", "login.so"), PEER=self.work,
                    PEER_USERS=",".join(self.users), PEER_SHELL=os.path.join(BUILD, "peers", "hostsh"))
         for attempt in range(10):
