@@ -43,20 +43,30 @@ static int read_all(int fd, const char *path, struct keyfile *k, struct err *e)
     return 0;
 }
 
-/* The public half that stands beside it: "ssh-rsa AAAA... comment" */
-static void read_public(const char *path, struct arena *a, struct keyfile *k)
+/* A public key's line: "ssh-rsa AAAA... comment" */
+static bool parse_public(struct slice text, struct arena *a, struct keyfile *k)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(KEYFILE_MAX);
-    const char *pub = arena_printf(a, "%s.pub", path);
-    struct slice text, word;
+    struct slice type, word, blob, inner;
 
-    if (!pub || fsx_kind(pub) != FSX_FILE || fsx_read(pub, KEYFILE_MAX, a, &text, NULL, NULL) < 0)
-        return;
-    if (!slice_next_word(&text, " \t\n", &word))
-        return;
-    k->type = word;
-    if (slice_next_word(&text, " \t\r\n", &word) && base64_decode(word, &b) == 0)
-        k->blob = arena_dup(a, buf_slice(&b));
+    if (!slice_next_word(&text, " \t\r\n", &type) || !slice_next_word(&text, " \t\r\n", &word) || base64_decode(word, &b) < 0)
+        return false;
+    blob = arena_dup(a, buf_slice(&b));
+    word = blob;
+    if (!ssh_string(&word, &inner) || !slice_eq(inner, type))
+        return false;
+    k->type = inner;
+    k->blob = blob;
+    return true;
+}
+
+/* The public half that stands beside a key. */
+static bool read_public(const char *path, struct arena *a, struct keyfile *k)
+{
+    const char *pub = arena_printf(a, "%s.pub", path);
+    struct slice text;
+
+    return pub && fsx_kind(pub) == FSX_FILE && fsx_read(pub, KEYFILE_MAX, a, &text, NULL, NULL) == 0 && parse_public(text, a, k);
 }
 
 /* "openssh-key-v1" NUL, cipher, kdf, its options, number of keys, public key, ...; PROTOCOL.key of OpenSSH */
@@ -108,7 +118,7 @@ static bool parse(struct slice text, const char *path, struct arena *a, struct k
     k->encrypted = slice_eqz(head, "ENCRYPTED PRIVATE KEY") || slice_find(text, 0, "Proc-Type: 4,ENCRYPTED") != SIZE_MAX;
     k->type = slice_eqz(head, "RSA PRIVATE KEY") ? SLICE_LIT("ssh-rsa") : slice_eqz(head, "EC PRIVATE KEY") ? SLICE_LIT("ecdsa")
               : slice_eqz(head, "DSA PRIVATE KEY") ? SLICE_LIT("ssh-dss") : (struct slice){NULL, 0};
-    read_public(path, a, k);
+    (void)read_public(path, a, k);
     return true;
 }
 
@@ -119,13 +129,22 @@ int keyfile_read(const char *path, struct arena *a, struct keyfile *out, struct 
     _cleanup_(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int rc = 0;
 
+    if (fd < 0 && errno == ENOENT && read_public(path, a, &k)) {
+        *out = k;
+        return 0;
+    }
     if (fd < 0)
         return err_set(e, errno == ENOENT || errno == ENOTDIR ? VF_ENOTFOUND : VF_EIO, "%s: %s", path, strerror(errno));
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
         return err_set(e, VF_EFORMAT, "%s: not a file", path);
-    if (st.st_uid == getuid() && (st.st_mode & 077))
-        return err_set(e, VF_EDENIED, "%s: others may read this private key; chmod 600 it, as ssh wants too", path);
     rc = read_all(fd, path, &k, e);
+    if (rc == 0 && parse_public((struct slice){k.bytes, k.n}, a, &k)) {
+        keyfile_done(&k);
+        *out = k;
+        return 0;
+    }
+    if (rc == 0 && st.st_uid == getuid() && (st.st_mode & 077))
+        rc = err_set(e, VF_EDENIED, "%s: others may read this private key; chmod 600 it, as ssh wants too", path);
     if (rc == 0 && !parse((struct slice){k.bytes, k.n}, path, a, &k))
         rc = err_set(e, VF_EFORMAT, "%s: no private key in a form that is known", path);
     if (rc < 0) {

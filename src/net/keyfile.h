@@ -16,7 +16,8 @@ struct keyfile {
 #define KEYFILE_MAX (64u << 10) /* bytes; an RSA key of 16,384 bits has 13 KB */
 
 /*
- * type and blob in the arena. Returns 0, VF_ENOTFOUND, VF_EDENIED (others may read it: ssh refuses such a key too), VF_EFORMAT (no private
+ * type and blob in the arena. Where only the public half is there (path.pub, or path itself holds one), for a key that the agent has, there
+ * are no bytes. Returns 0, VF_ENOTFOUND, VF_EDENIED (others may read it: ssh refuses such a key too), VF_EFORMAT (no private
  * key), VF_EIO, VF_ELIMIT.
  */
 int keyfile_read(const char *path, struct arena *a, struct keyfile *out, struct err *e);

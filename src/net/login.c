@@ -36,6 +36,7 @@ struct login {
     bool refused_keys;     /* at least one was offered */
     bool others;           /* there are keys that only the system's ssh can use */
     bool by_password;
+    struct slice accepted; /* the host's key */
 };
 
 /* --- telling --- */
@@ -257,7 +258,7 @@ static int accept_key(struct login *l, const struct login_identity *who, struct 
 struct key {
     struct ssh_key key;
     const char *path; /* of a file; NULL for the agent's */
-    bool preferred;   /* the agent's that a file names */
+    bool agent_only;  /* of a file: it wants a passphrase, or is the public half alone */
 };
 
 struct keys {
@@ -274,7 +275,7 @@ static bool has_blob(const struct keys *k, struct slice blob)
 }
 
 /* Which key a file holds, without keeping its private half. False when it holds none; the reason is told. */
-static bool peek(struct login *l, const char *path, struct ssh_key *out, bool *encrypted)
+static bool peek(struct login *l, const char *path, struct ssh_key *out, bool *agent_only)
 {
     struct keyfile k = {.bytes = NULL};
     struct err e = {0};
@@ -285,7 +286,7 @@ static bool peek(struct login *l, const char *path, struct ssh_key *out, bool *e
         return false;
     }
     *out = (struct ssh_key){.type = k.type, .blob = k.blob, .name = path};
-    *encrypted = k.encrypted;
+    *agent_only = k.encrypted || !k.bytes;
     keyfile_done(&k);
     return true;
 }
@@ -331,20 +332,16 @@ static void find_keys(struct login *l, struct keys *out)
 
     for (size_t i = 0; i < l->config.identities.n && files.n < MAX_FOUND / 2; i++) {
         struct key *k = &files.v[files.n];
-        bool encrypted;
 
         *k = (struct key){.path = l->config.identities.v[i]};
-        if (!peek(l, k->path, &k->key, &encrypted))
-            continue;
-        k->preferred = encrypted; /* only the agent can use it */
-        files.n++;
+        files.n += peek(l, k->path, &k->key, &k->agent_only);
     }
     add_agent_keys(l, &files, out);
     for (size_t i = 0; i < files.n && out->n < MAX_FOUND; i++) {
         if (has_blob(out, files.v[i].key.blob))
             continue;
-        if (files.v[i].preferred)
-            tell(l, "login", LOGIN_NOTE, NULL, "%s: wants a passphrase; ssh-add it, and the agent can use it", files.v[i].path);
+        if (files.v[i].agent_only)
+            tell(l, "login", LOGIN_NOTE, NULL, "%s: wants a passphrase, or is a public key alone; ssh-add it, and the agent can use it", files.v[i].path);
         else
             out->v[out->n++] = files.v[i];
     }
@@ -565,15 +562,12 @@ static int open_by_openssh(struct login *l, const char *reason, struct channel *
 static int again(void *ctx, struct ssh **out, struct err *e)
 {
     struct login *l = ctx;
-    struct login_identity who;
     struct ssh *s = NULL;
     const char *methods;
     enum ssh_why why;
     int rc = connect_host(l, &s, &why, e);
 
-    if (rc == 0)
-        rc = identify(l, ssh_hostkey(s), &who, e);
-    if (rc == 0 && who.verdict != IDENTITY_KNOWN)
+    if (rc == 0 && !slice_eq(ssh_hostkey(s), l->accepted))
         rc = err_set(e, VF_EIDENTITY, "the host's key is another one than before");
     if (rc == 0)
         rc = l->by_password ? login_with_password(l, s, e) : log_in_by_key(l, s, &methods, e);
@@ -630,6 +624,7 @@ static int open_by_libssh2(struct login *l, struct channel **out, struct err *e)
         rc = 1;
     if (rc == 0)
         rc = accept_key(l, &who, e);
+    l->accepted = who.blob;
     if (rc == 0)
         rc = log_in(l, &s, out, e);
     ssh_close(&s);
