@@ -13,7 +13,7 @@
 #include "net/keyfile.h"
 #include "net/openssh.h"
 
-#define MAX_KEYS   5u    /* tried: sshd ends a connection after 6 refusals, and each is a line in the host's log */
+#define MAX_KEYS   5u    /* tried: sshd ends a connection after 6 refusals (MaxAuthTries), and each is a line in the host's log */
 #define MAX_FOUND  64u   /* keys that are looked at */
 #define MAX_TYPES  16u   /* of one host's known keys */
 #define TRIES      3u    /* of a connection that is dropped before the host speaks: sshd does that when too many come at once */
@@ -558,17 +558,30 @@ static int open_by_openssh(struct login *l, const char *reason, struct channel *
 
 /* --- libssh2 --- */
 
+/* A new connection to the same host. */
+static int reconnect(struct login *l, struct ssh **out, struct err *e)
+{
+    struct ssh *s = NULL;
+    enum ssh_why why;
+
+    if (connect_host(l, &s, &why, e) < 0)
+        return e->code;
+    if (!slice_eq(ssh_hostkey(s), l->accepted)) {
+        ssh_close(&s);
+        return err_set(e, VF_EIDENTITY, "the host's key is another one than before");
+    }
+    *out = s;
+    return 0;
+}
+
 /* Log in once more, with what was accepted: a host that allows one session for a connection. */
 static int again(void *ctx, struct ssh **out, struct err *e)
 {
     struct login *l = ctx;
     struct ssh *s = NULL;
     const char *methods;
-    enum ssh_why why;
-    int rc = connect_host(l, &s, &why, e);
+    int rc = reconnect(l, &s, e);
 
-    if (rc == 0 && !slice_eq(ssh_hostkey(s), l->accepted))
-        rc = err_set(e, VF_EIDENTITY, "the host's key is another one than before");
     if (rc == 0)
         rc = l->by_password ? login_with_password(l, s, e) : log_in_by_key(l, s, &methods, e);
     if (rc == SSH_LOGGED_IN) {
@@ -590,6 +603,12 @@ static int log_in(struct login *l, struct ssh **s, struct channel **out, struct 
     const char *methods = "", *reason;
     int rc = log_in_by_key(l, *s, &methods, e);
 
+    if (rc < 0 && l->refused_keys && !stop_wanted()) { /* a hardened host ends the connection after two or three refusals; a password may still do */
+        tell(l, "login", LOGIN_NOTE, NULL, "%s; once more, without keys", e->msg);
+        ssh_close(s);
+        if (reconnect(l, s, e) == 0 && ssh_methods(*s, l->user, &methods, e) == 0)
+            rc = SSH_REFUSED;
+    }
     if (rc < 0)
         return failed(l, "login", NULL, e);
     if (rc != SSH_LOGGED_IN && (reason = other_keys(l, methods))) {
