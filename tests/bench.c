@@ -65,11 +65,6 @@ static void die(const char *what, const struct err *e)
     exit(1);
 }
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 /* --- processes --- */
 
 static double spawn_seconds(char *const *argv)
@@ -117,7 +112,7 @@ static double decode_seconds(const struct bench_form *f, struct slice in)
     double v[ROUNDS];
 
     for (size_t i = 0; i < ROUNDS; i++) {
-        _cleanup_(free_arena) struct arena *a = arena_new(1u << 30);
+        _cleanup_(arena_done) struct arena *a = arena_new(1u << 30);
         struct decoded d = {0};
         double begin = cpu_now();
 
@@ -139,7 +134,7 @@ static double read_seconds(const char *path, struct slice in)
     if (!f || fwrite(in.p, 1, in.n, f) != in.n || fclose(f) != 0)
         die(path, NULL);
     for (size_t i = 0; i < ROUNDS; i++) {
-        _cleanup_(free_arena) struct arena *a = arena_new(1u << 30);
+        _cleanup_(arena_done) struct arena *a = arena_new(1u << 30);
         struct slice bytes;
         double begin = cpu_now();
 
@@ -210,7 +205,7 @@ static double match_seconds(const struct ruleset *rs, const struct facts *f, siz
     size_t n;
 
     for (n = 0; n < sizeof v / sizeof *v; n++) {
-        _cleanup_(free_arena) struct arena *a = arena_new(256u << 20);
+        _cleanup_(arena_done) struct arena *a = arena_new(256u << 20);
         struct match_ctx m = {.rules = rs, .facts = f, .arena = a};
         struct findings out;
         struct err e = {0};
@@ -228,7 +223,7 @@ static double match_seconds(const struct ruleset *rs, const struct facts *f, siz
 static void bench_rules_of(struct bench *b, unsigned n, const struct facts *f, double *base)
 {
     _cleanup_(buf_done) struct buf text = BUF_INIT(BENCH_MAX_INPUT);
-    _cleanup_(free_arena) struct arena *bytes_arena = arena_new(1u << 30), *keep = NULL;
+    _cleanup_(arena_done) struct arena *bytes_arena = arena_new(1u << 30), *keep = NULL;
     unsigned rounds = n > 10000 ? 3 : 7;
     double load[8], walk[8], seal[8], match;
     struct ruleset rs = {0};

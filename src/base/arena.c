@@ -80,6 +80,12 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+void arena_done(struct arena **a)
+{
+    arena_free(*a);
+    *a = NULL;
+}
+
 bool arena_full(const struct arena *a)
 {
     return a->full;

@@ -17,6 +17,8 @@ struct arena;
 
 struct arena *arena_new(size_t limit);
 void arena_free(struct arena *a);
+/* For cleanup. */
+void arena_done(struct arena **a);
 bool arena_full(const struct arena *a);
 size_t arena_used(const struct arena *a);
 

@@ -6,14 +6,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fsx.h"
 
 #define MAX_PATH 4096u
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
 
 int fsw_make_parents(const char *path, struct err *e)
 {
@@ -68,8 +63,8 @@ static int fill(int fd, const char *path, struct slice bytes)
 int fsw_replace(const char *path, struct slice bytes, struct err *e)
 {
     _cleanup_(buf_done) struct buf temp = BUF_INIT(MAX_PATH), folder = BUF_INIT(MAX_PATH);
-    _cleanup_(close_fd) int fd = -1;
-    _cleanup_(close_fd) int above = -1;
+    _cleanup_(fsx_close) int fd = -1;
+    _cleanup_(fsx_close) int above = -1;
     const char *slash = strrchr(path, '/');
     char *name;
     int why;

@@ -13,16 +13,17 @@
 #define MAX_DEPTH   16
 #define MAX_ENTRIES 200000u
 
-static void close_fd(int *fd)
+void fsx_close(int *fd)
 {
-    if (*fd > STDIN_FILENO)
+    if (*fd >= 0)
         (void)close(*fd);
+    *fd = -1;
 }
 
 int fsx_read(const char *path, size_t max, struct arena *a, struct slice *out, bool *cut, struct err *e)
 {
     bool stdin_wanted = strcmp(path, "-") == 0;
-    _cleanup_(close_fd) int fd = stdin_wanted ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_(fsx_close) int fd = stdin_wanted ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     _cleanup_(buf_done) struct buf b = BUF_INIT(max + 1);
     struct stat st;
 

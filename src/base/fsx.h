@@ -4,6 +4,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+/* Close a descriptor that is open, and forget it; for cleanup. */
+void fsx_close(int *fd);
+
 /*
  * Read a regular file (or "-": standard input) into the arena, at most max bytes. Over max: what fits is
  * returned and *cut is true; with cut NULL it is VF_ELIMIT. Folders, devices and FIFOs are refused by name.

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/run.h"
+#include "base/fsx.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -112,12 +113,6 @@ int secret_from_bytes(struct slice bytes, struct secret **out, struct err *e)
 
 /* --- files --- */
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
 /* N of "/dev/fd/N", or -1. The descriptor is duplicated, not opened: the name is a link, and opening one of another owner is refused. */
 static int descriptor_of(const char *path)
 {
@@ -175,7 +170,7 @@ static int fill(const char *path, int fd, struct secret *s, struct err *e)
 int secret_from_file(const char *path, struct secret **out, struct err *e)
 {
     int given = descriptor_of(path);
-    _cleanup_(close_fd) int fd = given >= 0 ? fcntl(given, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    _cleanup_(fsx_close) int fd = given >= 0 ? fcntl(given, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     _cleanup_(secret_free) struct secret *s = NULL;
     int rc;
 

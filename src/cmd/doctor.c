@@ -149,14 +149,9 @@ static void list_answers(struct doctor *d)
 
 /* --- one host --- */
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 static int examine(struct cli *c, struct env *env, const char *text, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    _cleanup_(arena_done) struct arena *a = arena_new(ENV_MAX_HOST);
     struct doctor d = {.c = c, .a = a};
     const struct live_watch watch = {on_step, on_answer, &d};
     struct target t = {.channel = NULL};

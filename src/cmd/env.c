@@ -280,15 +280,10 @@ size_t env_not_understood(const struct env *v, const struct target *t, const cha
     return found;
 }
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 static int one_host(struct env *v, struct env_host h, struct target *t, env_host_fn *fn, void *ctx,
                     struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    _cleanup_(arena_done) struct arena *a = arena_new(ENV_MAX_HOST);
     struct facts *f;
     struct err limit = {0};
     bool live = t->channel && !t->channel->ops->saved;
@@ -316,7 +311,7 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
 
 static int live_host(struct env *v, const char *text, env_host_fn *fn, void *ctx, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    _cleanup_(arena_done) struct arena *a = arena_new(ENV_MAX_HOST);
     struct target t = {.channel = NULL};
     struct env_host h = {.target = &t, .count = 1};
     int rc = live_open(v->cli, text, NULL, a, &t, e);
@@ -330,7 +325,7 @@ static int live_host(struct env *v, const char *text, env_host_fn *fn, void *ctx
 
 int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    _cleanup_(arena_done) struct arena *a = arena_new(ENV_MAX_HOST);
     struct target *targets = NULL;
     size_t n = 0;
     int rc;

@@ -150,15 +150,9 @@ static void on_answer(void *ctx, const struct shell_answer *a)
 
 /* --- what is asked --- */
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
 bool live_question(struct cli *c, const char *question, char *answer, size_t size)
 {
-    _cleanup_(close_fd) int fd = c->live_options.batch ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    _cleanup_(fsx_close) int fd = c->live_options.batch ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     struct pollfd p = {fd, POLLIN, 0};
     size_t n = 0;
 
@@ -187,7 +181,7 @@ static bool on_unknown_key(void *ctx, const struct login_identity *who)
     char answer[200];
 
     buf_printf(&q, "The key of %s (%s) is not known%s:\n  %s %s\nOn the host: ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub\n"
-               "Is it right? yes, no, or the fingerprint: ", l->label, who->host, who->verdict == IDENTITY_OTHER_TYPE ? ", only keys of other types are" : "", who->type, who->fingerprint);
+               "Is it right? yes, no, or the fingerprint: ", l->label, who->host, who->verdict == HOSTKEY_OTHER_TYPE ? ", only keys of other types are" : "", who->type, who->fingerprint);
     if (!live_question(l->c, buf_z(&q), answer, sizeof answer))
         return false;
     return strcmp(answer, "yes") == 0 || strcmp(answer, who->fingerprint) == 0;

@@ -9,11 +9,6 @@
 #define MAX_TEXT  (1u << 20)
 #define MAX_REPLY (64u << 20) /* one answer; the largest seen is a vmkernel.log of 10 MB */
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 static void free_table(struct text_table **t)
 {
     text_table_free(t);
@@ -188,7 +183,7 @@ static struct js *decode_json(const struct env *env, const struct facts *f, cons
 
 static int decode(struct cli *c, const struct env *env, const char *command, const char *file, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(ENV_MAX_HOST);
+    _cleanup_(arena_done) struct arena *a = arena_new(ENV_MAX_HOST);
     const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
     struct facts *f = facts_new(&env->schema, a);
     const struct source *best;

@@ -100,14 +100,9 @@ static void now(char out[32])
     (void)strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
 }
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 static int write_recording(struct run *r, const struct env_host *h, const char *folder, size_t *answers, size_t *bad, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(1u << 30);
+    _cleanup_(arena_done) struct arena *a = arena_new(1u << 30);
     _cleanup_(recording_free) struct recording *rec = NULL;
     struct anonymiser *x = NULL;
     char taken[32];

@@ -282,11 +282,6 @@ static size_t differ(struct expectation *x, const struct js *doc, const char *me
     return wrong;
 }
 
-static void js_done(struct js **v)
-{
-    js_free(v);
-}
-
 static void free_expectation(struct expectation **x)
 {
     if (*x)
@@ -298,7 +293,7 @@ static int test_recording(void *ctx, const char *path, const char *rel, struct e
 {
     struct run *r = ctx;
     _cleanup_(free_expectation) struct expectation *x = NULL;
-    _cleanup_(js_done) struct js *doc = NULL;
+    _cleanup_(js_free) struct js *doc = NULL;
     struct slice bytes, target;
 
     if (!slice_ends(slice_of(rel), "expect.json"))

@@ -195,17 +195,12 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
     return rc ? rc : scan_status(r);
 }
 
-static void js_done(struct js **v)
-{
-    js_free(v);
-}
-
 static int run(struct cli *c, int argc, char **argv)
 {
     struct scan_values v = {.fail_on = SEV_WARNING};
     struct run r = {.c = c, .v = &v};
     _cleanup_(env_close) struct env env = {0};
-    _cleanup_(js_done) struct js *hosts = js_array();
+    _cleanup_(js_free) struct js *hosts = js_array();
     struct err e = {0};
     int n, status;
 

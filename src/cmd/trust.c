@@ -16,11 +16,11 @@ static const struct opt trust_opts[] = {
 };
 
 static const char *const verdicts[] = {
-    [IDENTITY_KNOWN] = "known",
-    [IDENTITY_UNKNOWN] = "not known yet",
-    [IDENTITY_OTHER_TYPE] = "not known yet; keys of other types are",
-    [IDENTITY_CHANGED] = "NOT the key that is known",
-    [IDENTITY_REVOKED] = "REVOKED",
+    [HOSTKEY_KNOWN] = "known",
+    [HOSTKEY_UNKNOWN] = "not known yet",
+    [HOSTKEY_OTHER_TYPE] = "not known yet; keys of other types are",
+    [HOSTKEY_CHANGED] = "NOT the key that is known",
+    [HOSTKEY_REVOKED] = "REVOKED",
 };
 
 static int show(struct cli *c, const char *text, const struct login_identity *who)
@@ -29,7 +29,7 @@ static int show(struct cli *c, const char *text, const struct login_identity *wh
 
     buf_printf(&b, "%s: %s\n  key        %s %s\n", text, verdicts[who->verdict], who->type, who->fingerprint);
     if (who->known_file)
-        buf_printf(&b, "  %s %s line %u\n", who->verdict == IDENTITY_KNOWN ? "known from" : "against   ", who->known_file, who->known_line);
+        buf_printf(&b, "  %s %s line %u\n", who->verdict == HOSTKEY_KNOWN ? "known from" : "against   ", who->known_file, who->known_line);
     return cli_write(c, &b);
 }
 
@@ -69,29 +69,24 @@ static int trust(struct cli *c, const struct trust_values *v, const char *text, 
     if (show(c, text, &who) || fflush(c->out) != 0)
         return err_set(e, VF_EIO, "standard output: cannot be written");
     switch (who.verdict) {
-    case IDENTITY_KNOWN:
+    case HOSTKEY_KNOWN:
         if (v->fingerprint && strcmp(v->fingerprint, who.fingerprint) != 0)
             return err_set(e, VF_EIDENTITY, "%s: its key has another fingerprint than %s", text, v->fingerprint);
         return 0;
-    case IDENTITY_REVOKED:
+    case HOSTKEY_REVOKED:
         return err_set(e, VF_EIDENTITY, "%s: a revoked key is never stored; see %s line %u", text, who.known_file, who.known_line);
-    case IDENTITY_CHANGED:
+    case HOSTKEY_CHANGED:
         if (!v->replace)
             return err_set(e, VF_EIDENTITY, "%s: not stored. Was the host installed anew? Then --replace; else another machine may stand in its place", text);
         break;
-    case IDENTITY_UNKNOWN:
-    case IDENTITY_OTHER_TYPE:
+    case HOSTKEY_UNKNOWN:
+    case HOSTKEY_OTHER_TYPE:
         break;
     }
-    if (!agreed(c, v, &who, e) || login_store(&host, &o, &who, who.verdict == IDENTITY_CHANGED, a, e) < 0)
+    if (!agreed(c, v, &who, e) || login_store(&host, &o, &who, who.verdict == HOSTKEY_CHANGED, a, e) < 0)
         return err_ctx(e, "%s", text);
     (void)fprintf(c->out, "  stored in  %s\n", who.file);
     return 0;
-}
-
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
 }
 
 static int run(struct cli *c, int argc, char **argv)
@@ -111,7 +106,7 @@ static int run(struct cli *c, int argc, char **argv)
     if (e.code)
         return cli_fail(c, "trust", &e);
     for (int i = 0; i < n; i++) {
-        _cleanup_(free_arena) struct arena *a = arena_new(64u << 20);
+        _cleanup_(arena_done) struct arena *a = arena_new(64u << 20);
 
         e = (struct err){0};
         if (trust(c, &v, argv[i], a, &e) < 0)

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fsx.h"
 
 #define MAX_MESSAGE (256u << 10) /* AGENT_MAX_LEN of OpenSSH */
 
@@ -48,12 +49,6 @@ static void add_string(struct buf *b, struct slice s)
     buf_add(b, s);
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
 static int open_socket(const char *path, struct err *e)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -66,7 +61,7 @@ static int open_socket(const char *path, struct err *e)
     if (fd < 0 || connect(fd, (struct sockaddr *)&addr, sizeof addr) < 0) {
         int why = errno;
 
-        close_fd(&fd);
+        fsx_close(&fd);
         return err_set(e, VF_EIO, "agent at %s: %s", path, strerror(why));
     }
     return fd;
@@ -111,7 +106,7 @@ static int receive(int fd, size_t n, struct buf *b, const char *path, uint64_t d
 static int ask(const char *path, struct slice body, uint64_t deadline, struct buf *b, struct slice *answer, struct err *e)
 {
     _cleanup_(buf_done) struct buf out = BUF_INIT(MAX_MESSAGE + 4);
-    _cleanup_(close_fd) int fd = open_socket(path, e);
+    _cleanup_(fsx_close) int fd = open_socket(path, e);
     struct slice rest;
     uint32_t n = 0;
 

@@ -262,14 +262,9 @@ int hostkey_parse(struct hostkey_store *s, struct slice text, const char *name, 
     return err_set(e, VF_ELIMIT, "%s: more lines than fit (at most %u, of all known_hosts files)", name, HOSTKEY_MAX_LINES);
 }
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 int hostkey_read(struct hostkey_store *s, const char *path, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(HOSTKEY_MAX_FILE + 4096);
+    _cleanup_(arena_done) struct arena *a = arena_new(HOSTKEY_MAX_FILE + 4096);
     struct slice text;
     int rc;
 

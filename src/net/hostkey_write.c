@@ -13,17 +13,6 @@
 
 #define MAX_BLOB (64u << 10)
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
 static void free_path(char **p)
 {
     free(*p);
@@ -109,7 +98,7 @@ static int look(struct change *c, struct err *e)
 static int append(const char *path, const struct change *c, struct slice line, struct err *e)
 {
     _cleanup_(buf_done) struct buf whole = BUF_INIT(MAX_BLOB * 2);
-    _cleanup_(close_fd) int fd = -1;
+    _cleanup_(fsx_close) int fd = -1;
     struct stat st;
     ssize_t n;
 
@@ -143,7 +132,7 @@ static int add(struct change *c, bool hashed, struct err *e)
 
 int hostkey_add(const char *path, const char *host, unsigned port, struct slice blob, bool hashed, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(HOSTKEY_MAX_FILE + 8192);
+    _cleanup_(arena_done) struct arena *a = arena_new(HOSTKEY_MAX_FILE + 8192);
     struct change c;
     int rc = begin(&c, path, host, port, blob, a, e);
 
@@ -241,7 +230,7 @@ static int put(const char *path, struct slice bytes, struct err *e)
 
 int hostkey_replace(const char *path, const char *host, unsigned port, struct slice blob, bool hashed, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(HOSTKEY_MAX_FILE + 8192);
+    _cleanup_(arena_done) struct arena *a = arena_new(HOSTKEY_MAX_FILE + 8192);
     _cleanup_(buf_done) struct buf out = BUF_INIT(HOSTKEY_MAX_FILE + MAX_BLOB * 2), line = BUF_INIT(MAX_BLOB * 2);
     struct change c;
     int rc = begin(&c, path, host, port, blob, a, e);

@@ -10,12 +10,6 @@
 #include "base/fsx.h"
 #include "net/agent.h"
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
-
 void keyfile_done(struct keyfile *k)
 {
     if (k->bytes)
@@ -126,7 +120,7 @@ int keyfile_read(const char *path, struct arena *a, struct keyfile *out, struct 
 {
     struct keyfile k = {.bytes = NULL};
     struct stat st;
-    _cleanup_(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    _cleanup_(fsx_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int rc = 0;
 
     if (fd < 0 && errno == ENOENT && read_public(path, a, &k)) {

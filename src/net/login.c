@@ -9,7 +9,6 @@
 #include "base/digest.h"
 #include "net/agent.h"
 #include "net/attempts.h"
-#include "net/hostkey.h"
 #include "net/keyfile.h"
 #include "net/openssh.h"
 
@@ -187,25 +186,8 @@ static int identify(struct login *l, struct slice blob, struct login_identity *w
     if (hostkey_check(l->known, l->name, l->name_port, blob, &answer, e) < 0 || hostkey_fingerprint(blob, fingerprint) < 0)
         return e->code ? e->code : err_set(e, VF_EUNSUPPORTED, "no SHA-256 here for the key's fingerprint");
     *who = (struct login_identity){.type = arena_dup(l->a, hostkey_type(blob)).p, .fingerprint = fingerprint, .file = known_file(l),
-                                   .blob = arena_dup(l->a, blob), .known_file = answer.file, .known_line = answer.line};
+                                   .blob = arena_dup(l->a, blob), .verdict = answer.verdict, .known_file = answer.file, .known_line = answer.line};
     who->host = l->name_port == 22 ? l->name : arena_printf(l->a, "[%s]:%u", l->name, l->name_port);
-    switch (answer.verdict) {
-    case HOSTKEY_KNOWN:
-        who->verdict = IDENTITY_KNOWN;
-        break;
-    case HOSTKEY_UNKNOWN:
-        who->verdict = IDENTITY_UNKNOWN;
-        break;
-    case HOSTKEY_OTHER_TYPE:
-        who->verdict = IDENTITY_OTHER_TYPE;
-        break;
-    case HOSTKEY_CHANGED:
-        who->verdict = IDENTITY_CHANGED;
-        break;
-    case HOSTKEY_REVOKED:
-        who->verdict = IDENTITY_REVOKED;
-        break;
-    }
     if (answer.ca_file)
         tell(l, "host key", LOGIN_NOTE, NULL, "%s:%u names a certificate authority for the host; only --ssh openssh can use that", answer.ca_file,
              answer.ca_line);
@@ -226,26 +208,26 @@ static int accept_key(struct login *l, const struct login_identity *who, struct 
     const char *trust = arena_printf(l->a, "If that is right, compare the fingerprint with the host's own and run: vmkfit trust %s", l->t->text);
 
     switch (who->verdict) {
-    case IDENTITY_KNOWN:
+    case HOSTKEY_KNOWN:
         tell(l, "host key", LOGIN_OK, NULL, "%s %s, as in %s line %u", who->type, who->fingerprint, who->known_file, who->known_line);
         return 0;
-    case IDENTITY_UNKNOWN:
-    case IDENTITY_OTHER_TYPE:
+    case HOSTKEY_UNKNOWN:
+    case HOSTKEY_OTHER_TYPE:
         if (l->o->trust && l->o->trust(l->o->ctx, who)) {
             if (store(l, who, false, e) < 0)
                 return failed(l, "host key", NULL, e);
             tell(l, "host key", LOGIN_OK, NULL, "%s %s, stored in %s", who->type, who->fingerprint, who->file);
             return 0;
         }
-        (void)err_set(e, VF_EIDENTITY, who->verdict == IDENTITY_UNKNOWN ? "the host's key is not known: %s %s"
+        (void)err_set(e, VF_EIDENTITY, who->verdict == HOSTKEY_UNKNOWN ? "the host's key is not known: %s %s"
                                                                          : "the host's key is not known, only keys of other types are: %s %s",
                       who->type, who->fingerprint);
         return failed(l, "host key", trust, e);
-    case IDENTITY_CHANGED:
+    case HOSTKEY_CHANGED:
         (void)err_set(e, VF_EIDENTITY, "the host's key is not the one that is known (%s line %u): it shows %s %s. Another machine may stand in "
                       "its place; nothing was sent to it", who->known_file, who->known_line, who->type, who->fingerprint);
         return failed(l, "host key", arena_printf(l->a, "If the host was installed anew: vmkfit trust --replace %s", l->t->text), e);
-    case IDENTITY_REVOKED:
+    case HOSTKEY_REVOKED:
         (void)err_set(e, VF_EIDENTITY, "the host's key is revoked (%s line %u): %s %s; nothing was sent to it", who->known_file, who->known_line, who->type,
                       who->fingerprint);
         return failed(l, "host key", NULL, e);
@@ -541,7 +523,7 @@ static int open_by_openssh(struct login *l, const char *reason, struct channel *
     if (rc == VF_EIDENTITY && l->o->trust) {
         struct err why = *e;
 
-        if (fetch_key(l, &who, &why) < 0 || who.verdict == IDENTITY_KNOWN)
+        if (fetch_key(l, &who, &why) < 0 || who.verdict == HOSTKEY_KNOWN)
             return failed(l, "host key", NULL, e);
         if (accept_key(l, &who, e) < 0)
             return e->code;
@@ -639,7 +621,7 @@ static int open_by_libssh2(struct login *l, struct channel **out, struct err *e)
     }
     tell(l, "connection", LOGIN_OK, NULL, "%s port %u, %s, %s", ssh_address(s), l->port, ssh_server(s), ssh_algorithms(s));
     rc = identify(l, ssh_hostkey(s), &who, e);
-    if (rc == 0 && who.verdict == IDENTITY_OTHER_TYPE && l->o->by == LOGIN_AUTO && slice_among(l->types, l->ntypes, SLICE_LIT("ssh-rsa")))
+    if (rc == 0 && who.verdict == HOSTKEY_OTHER_TYPE && l->o->by == LOGIN_AUTO && slice_among(l->types, l->ntypes, SLICE_LIT("ssh-rsa")))
         rc = 1;
     if (rc == 0)
         rc = accept_key(l, &who, e);

@@ -2,6 +2,7 @@
 #define VF_NET_LOGIN_H
 
 #include "base/secret.h"
+#include "net/hostkey.h"
 #include "net/shell.h"
 #include "net/ssh.h"
 #include "net/sshconfig.h"
@@ -35,7 +36,7 @@ struct login_identity {
     const char *type, *fingerprint; /* "ecdsa-sha2-nistp256", "SHA256:..." */
     const char *file;        /* where it is or would be kept */
     struct slice blob;
-    enum { IDENTITY_KNOWN, IDENTITY_UNKNOWN, IDENTITY_OTHER_TYPE, IDENTITY_CHANGED, IDENTITY_REVOKED } verdict;
+    enum hostkey_verdict verdict;
     const char *known_file;  /* file and line that decided; NULL when none is known */
     uint32_t known_line;
 };

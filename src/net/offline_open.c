@@ -27,16 +27,6 @@ struct opening {
     size_t n;
 };
 
-static void free_arena(struct arena **a)
-{
-    arena_free(*a);
-}
-
-static void js_done(struct js **v)
-{
-    js_free(v);
-}
-
 static struct found *add_found(struct listing *l, struct slice name)
 {
     void *v = l->v;
@@ -146,7 +136,7 @@ static void add_answer(struct reading *rd, const struct js *v)
 static void read_manifest(struct opening *op, struct offline *o, struct target *t, struct slice folder)
 {
     struct reading rd = {.op = op, .o = o, .t = t, .folder = folder};
-    _cleanup_(js_done) struct js *doc = NULL;
+    _cleanup_(js_free) struct js *doc = NULL;
     const struct js *answers;
     struct entry *en = NULL;
     struct err e = {0};
@@ -308,7 +298,7 @@ static void several_hosts(struct opening *op, const struct listing *l, const str
 
 static int make_targets(struct opening *op, struct listing *l, struct pool *pool, const char *label, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(MAX_LISTING);
+    _cleanup_(arena_done) struct arena *a = arena_new(MAX_LISTING);
     struct hosts *h = arena_alloc(op->a, sizeof *h);
     size_t readable = 0;
 
@@ -411,7 +401,7 @@ static bool is_archive(const struct found *f)
 
 static int open_folder(struct opening *op, struct err *e)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(MAX_LISTING);
+    _cleanup_(arena_done) struct arena *a = arena_new(MAX_LISTING);
     struct listing l = {.a = a};
     bool archives = false, others = false;
 
@@ -505,7 +495,7 @@ static bool named_files(const struct listing *l, struct map *names, struct arena
     for (size_t i = 0; i < l->n; i++)
         (void)map_put(&there, a, l->v[i].name, 1);
     for (size_t i = 0; i < l->n; i++) {
-        _cleanup_(js_done) struct js *doc = NULL;
+        _cleanup_(js_free) struct js *doc = NULL;
         struct slice folder = path_folder(l->v[i].name);
         const struct js *answers;
         struct err e;
@@ -534,7 +524,7 @@ static int walk_archive(const char *path, struct slice bytes, struct unpacking *
 
 static void walk_again(const char *path, struct slice bytes, struct unpacking *u)
 {
-    _cleanup_(free_arena) struct arena *a = arena_new(MAX_LISTING);
+    _cleanup_(arena_done) struct arena *a = arena_new(MAX_LISTING);
     struct archive_budget budget = {0, 0}, *before = u->budget;
     struct archive_summary sum;
     struct map names = {0};

@@ -32,13 +32,6 @@ struct openssh {
     struct err ended;  /* of LINK_BROKEN, told again each time */
 };
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-    *fd = -1;
-}
-
 /* --- the command line --- */
 
 struct args {
@@ -123,9 +116,9 @@ static int spawn(struct openssh *o, const struct args *a, struct err *e)
         rc = posix_spawnp(&o->pid, "ssh", &actions, &attr, (char *const *)(uintptr_t)a->v, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
-    close_fd(&in[0]);
-    close_fd(&out[1]);
-    close_fd(&err[1]);
+    fsx_close(&in[0]);
+    fsx_close(&out[1]);
+    fsx_close(&err[1]);
     o->in = in[1];
     o->out = out[0];
     o->err = err[0];
@@ -145,9 +138,9 @@ static void end_child(struct openssh *o)
 {
     int status;
 
-    close_fd(&o->in);
-    close_fd(&o->out);
-    close_fd(&o->err);
+    fsx_close(&o->in);
+    fsx_close(&o->out);
+    fsx_close(&o->err);
     if (o->pid <= 0)
         return;
     (void)kill(-o->pid, SIGTERM);
@@ -235,7 +228,7 @@ static bool read_stream(struct openssh *o, int output, link_bytes_fn *fn, void *
     ssize_t n = *fd < 0 ? -1 : read(*fd, piece, sizeof piece);
 
     if (n == 0)
-        close_fd(fd);
+        fsx_close(fd);
     if (n <= 0)
         return false;
     o->answered |= output == 1;
@@ -263,7 +256,7 @@ static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_
                 *send = slice_from(*send, (size_t)n);
                 moved = true;
             } else if (errno != EAGAIN && errno != EINTR) {
-                close_fd(&o->in); /* why, the outputs will tell */
+                fsx_close(&o->in); /* why, the outputs will tell */
             }
         }
         moved |= read_stream(o, 1, fn, ctx);

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/fsx.h"
 
 #define FORMAT    1
 #define MAX_INDEX (64u << 20) /* recording.json; 20,000 answers of 200 bytes are 4 MB */
@@ -20,12 +21,6 @@ struct recording {
     struct js *answers;
     struct arena *arena;
 };
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        (void)close(*fd);
-}
 
 static int failed(const struct recording *r, const char *what, struct err *e)
 {
@@ -73,7 +68,7 @@ void recording_free(struct recording **at)
 
     if (!r)
         return;
-    close_fd(&r->folder);
+    fsx_close(&r->folder);
     js_free(&r->answers);
     arena_free(r->arena);
     free(r);
@@ -94,7 +89,7 @@ static int make_folders(struct recording *r, const char *file, struct err *e)
 
 static int write_file(struct recording *r, const char *file, struct slice body, struct err *e)
 {
-    _cleanup_(close_fd) int fd = openat(r->folder, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    _cleanup_(fsx_close) int fd = openat(r->folder, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd < 0)
         return failed(r, file, e);
@@ -152,15 +147,10 @@ int recording_add(struct recording *r, struct slice command, struct slice file, 
     return 0;
 }
 
-static void free_js(struct js **v)
-{
-    js_free(v);
-}
-
 int recording_end(struct recording *r, const char *taken, struct err *e)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_INDEX);
-    _cleanup_(free_js) struct js *doc = js_object();
+    _cleanup_(js_free) struct js *doc = js_object();
 
     js_put(doc, "format", js_int(FORMAT));
     js_put(doc, "taken", js_textz(taken));
