@@ -408,6 +408,8 @@ size_t offline_unknown(const struct channel *c, const char **names, size_t max)
     const struct offline *o = (const struct offline *)c;
     size_t n = 0;
 
+    if (c->ops != &offline_ops)
+        return 0;
     for (size_t i = 0; i < o->n; i++)
         if (!o->v[i].used) {
             if (n < max)

@@ -28,7 +28,7 @@
  */
 int offline_open(const char *path, struct arena *a, struct target **out, size_t *n, struct err *e);
 
-/* Files that no ask has used so far: names that were not understood, or that no probe wants. */
+/* Files that no ask has used so far: names that were not understood, or that no probe wants. None of a channel that has no files. */
 size_t offline_unknown(const struct channel *c, const char **names, size_t max);
 
 /* Does what a file is called answer the ask, with any words where it has "{}". */
