@@ -63,7 +63,8 @@ enum clock_wait clock_poll(struct pollfd *fds, unsigned n, uint64_t deadline)
     struct pollfd all[MAX_FDS + 1];
 
     n = n < MAX_FDS ? n : MAX_FDS;
-    memcpy(all, fds, n * sizeof *all);
+    if (n)
+        memcpy(all, fds, n * sizeof *all);
     all[n] = (struct pollfd){stop_pipe[0], POLLIN, 0};
     for (;;) {
         uint64_t left = clock_left(deadline);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libssh2.h>
-#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,6 +18,7 @@
 #define WINDOW     (4u << 20) /* of a channel: what a host may send ahead; 8 MB of log at 40 ms take 0.1 s */
 #define PIECE      (32u << 10)
 #define MAX_SSH    (4u << 20) /* of one connection's texts and keys */
+#define MAX_LIBRARY (16u << 20) /* what libssh2 takes for a connection; the window is most of it */
 #define HALF_DONE  100u       /* ms: libssh2 says EAGAIN, but not for which direction */
 
 struct ssh {
@@ -32,32 +32,62 @@ struct ssh {
     /* for the callbacks of a login */
     struct slice password;
     const struct ssh_key *key;
-    uint64_t login_deadline;
+    uint64_t until;     /* of the present stage */
     unsigned rounds;    /* in which a password was asked for */
     struct err asked;   /* what was asked that is not answered, or why there is no signature */
+    struct block *blocks; /* what libssh2 has taken */
+    size_t taken;
     bool dead;          /* a call could not be brought to its end: nothing more can be sent */
 };
 
-/* --- memory: wiped when it goes --- */
+/*
+ * --- memory ---
+ *
+ * Every block is known: what libssh2 1.10 forgets (of a login with prompts, of a key exchange that is given up) goes with the connection,
+ * all of it is wiped then, and a host cannot make it take more than MAX_LIBRARY.
+ */
+
+struct block {
+    struct block *next, **at; /* at: what points to it */
+    size_t n;
+    size_t fill; /* what follows is aligned as malloc aligns */
+};
 
 static void *ssh_alloc(size_t n, void **abstract)
 {
-    (void)abstract;
-    return malloc(n);
+    struct ssh *s = *abstract;
+    struct block *b = n > MAX_LIBRARY - s->taken ? NULL : malloc(sizeof *b + n);
+
+    if (!b)
+        return NULL;
+    *b = (struct block){s->blocks, &s->blocks, n, 0};
+    if (b->next)
+        b->next->at = &b->next;
+    s->blocks = b;
+    s->taken += n;
+    return b + 1;
 }
 
 static void ssh_wipe(void *p, void **abstract)
 {
-    (void)abstract;
-    if (p)
-        explicit_bzero(p, malloc_usable_size(p));
-    free(p);
+    struct ssh *s = *abstract;
+    struct block *b;
+
+    if (!p)
+        return;
+    b = (struct block *)p - 1;
+    *b->at = b->next;
+    if (b->next)
+        b->next->at = b->at;
+    s->taken -= b->n;
+    explicit_bzero(b, sizeof *b + b->n);
+    free(b);
 }
 
 static void *ssh_resize(void *p, size_t n, void **abstract)
 {
-    void *fresh = malloc(n);
-    size_t old = p ? malloc_usable_size(p) : 0;
+    void *fresh = ssh_alloc(n, abstract);
+    size_t old = p ? ((struct block *)p - 1)->n : 0;
 
     if (!fresh)
         return NULL;
@@ -83,6 +113,23 @@ static uint64_t stage(const struct ssh *s, uint32_t ms)
     return clock_sooner(clock_ms() + ms, s->deadline);
 }
 
+/*
+ * How libssh2 reads. It goes on within one call for as long as bytes come, over an endless banner for ever: past the stage's deadline there
+ * are none.
+ */
+static LIBSSH2_RECV_FUNC(receive)
+{
+    struct ssh *s = *abstract;
+    ssize_t n;
+
+    if (clock_left(s->until) == 0 || stop_wanted())
+        return -EAGAIN;
+    n = recv(socket, buffer, length, flags);
+    if (n >= 0)
+        return n;
+    return errno == EINTR ? -EAGAIN : -errno;
+}
+
 /* For what libssh2 waits for. */
 static enum clock_wait wait_ready(const struct ssh *s, uint64_t deadline)
 {
@@ -90,6 +137,8 @@ static enum clock_wait wait_ready(const struct ssh *s, uint64_t deadline)
     struct pollfd p = {s->fd, 0, 0};
     enum clock_wait w;
 
+    if (clock_left(deadline) == 0) /* what has come by now is too late */
+        return stop_wanted() ? WAIT_STOPPED : WAIT_TIMEOUT;
     if (dir & LIBSSH2_SESSION_BLOCK_INBOUND)
         p.events |= POLLIN;
     if (dir & LIBSSH2_SESSION_BLOCK_OUTBOUND)
@@ -103,7 +152,7 @@ static enum clock_wait wait_ready(const struct ssh *s, uint64_t deadline)
 
 /* Repeat a call of libssh2 until it is done; rc is its last value. False at the deadline or a stop, *w says which. */
 #define UNTIL_DONE(s, until, w, rc, call)                                \
-    ((w) = WAIT_READY, __extension__({                                   \
+    ((w) = WAIT_READY, (s)->until = (until), __extension__({             \
         while (((rc) = (call)) == LIBSSH2_ERROR_EAGAIN) {                \
             (w) = wait_ready((s), (until));                              \
             if ((w) != WAIT_READY)                                       \
@@ -286,10 +335,24 @@ static const char *last_words(const struct ssh *s)
     return b.n ? arena_printf(s->arena, "%s", buf_z(&b)) : "no further reason";
 }
 
-static int no_handshake(struct ssh *s, int rc, enum ssh_why *why, struct err *e)
+/* Lines before the one with the version are remembered in its place. */
+static bool speaks_ssh(const struct ssh *s)
 {
     const char *banner = libssh2_session_banner_get(s->session);
 
+    return banner && slice_starts(slice_of(banner), "SSH-");
+}
+
+static int no_handshake(struct ssh *s, int rc, enum ssh_why *why, struct err *e)
+{
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(200);
+    const char *banner = libssh2_session_banner_get(s->session);
+
+    if (banner && !speaks_ssh(s) && !strstr(banner, "MaxStartups")) { /* sshd says that when too many connect at once */
+        *why = SSH_WHY_NO_SSH;
+        buf_add_safe(&safe, slice_cut(slice_of(banner), 0, 60));
+        return err_set(e, VF_EHOST, "what answers there says \"%s\", which is not SSH", buf_z(&safe));
+    }
     switch (rc) {
     case LIBSSH2_ERROR_KEX_FAILURE:
     case LIBSSH2_ERROR_METHOD_NONE:
@@ -299,8 +362,8 @@ static int no_handshake(struct ssh *s, int rc, enum ssh_why *why, struct err *e)
     case LIBSSH2_ERROR_BANNER_RECV:
     case LIBSSH2_ERROR_SOCKET_DISCONNECT:
     case LIBSSH2_ERROR_SOCKET_RECV:
-        *why = banner ? SSH_WHY_OTHER : SSH_WHY_DROPPED;
-        return err_set(e, VF_EHOST, banner ? "the host closed the connection during the key exchange"
+        *why = speaks_ssh(s) ? SSH_WHY_OTHER : SSH_WHY_DROPPED;
+        return err_set(e, VF_EHOST, speaks_ssh(s) ? "the host closed the connection during the key exchange"
                                            : "the port is open, but the connection was closed before the host said that it speaks SSH");
     case LIBSSH2_ERROR_TIMEOUT:
         break;
@@ -322,13 +385,12 @@ static int handshake(struct ssh *s, const struct ssh_where *w, enum ssh_why *why
     if (!s->session)
         return err_set(e, VF_EHOST, "no memory for a connection");
     libssh2_session_set_blocking(s->session, 0);
+    (void)libssh2_session_callback_set(s->session, LIBSSH2_CALLBACK_RECV, (void *)receive);
     prefer(s, w);
     if (!UNTIL_DONE(s, until, wait, rc, libssh2_session_handshake(s->session, s->fd))) {
-        const char *banner = libssh2_session_banner_get(s->session);
-
-        if (!banner)
+        if (!speaks_ssh(s))
             *why = SSH_WHY_NO_SSH;
-        return timed_out(s, wait, banner ? "key exchange" : "the port is open, but what answers there does not say that it speaks SSH",
+        return timed_out(s, wait, speaks_ssh(s) ? "key exchange" : "the port is open, but what answers there does not say that it speaks SSH",
                          w->times.kex, e);
     }
     if (rc < 0)
@@ -389,6 +451,8 @@ void ssh_close(struct ssh **at)
         until = clock_ms() + s->times.close;
         (void)UNTIL_DONE(s, until, w, rc, libssh2_session_free(s->session));
     }
+    while (s->blocks)
+        ssh_wipe(s->blocks + 1, &(void *){s});
     drop_socket(s);
     arena_free(s->arena);
     explicit_bzero(s, sizeof *s);
@@ -454,6 +518,7 @@ int ssh_methods(struct ssh *s, const char *user, const char **methods, struct er
     enum clock_wait wait = WAIT_READY;
     const char *list;
 
+    s->until = until;
     for (;;) {
         list = libssh2_userauth_list(s->session, user, (unsigned)strlen(user));
         if (list || libssh2_session_last_errno(s->session) != LIBSSH2_ERROR_EAGAIN)
@@ -468,6 +533,15 @@ int ssh_methods(struct ssh *s, const char *user, const char **methods, struct er
     return 0;
 }
 
+/* Has the host closed the connection: libssh2 takes that for a refusal at times. */
+static bool hung_up(const struct ssh *s)
+{
+    char c;
+    ssize_t n = recv(s->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 /* Result of a login call, and what it means. */
 static int login_result(struct ssh *s, bool in_time, enum clock_wait wait, int rc, struct err *e)
 {
@@ -478,12 +552,14 @@ static int login_result(struct ssh *s, bool in_time, enum clock_wait wait, int r
     }
     if (!in_time)
         return timed_out(s, wait, "login", s->times.login, e);
+    if (rc < 0 && hung_up(s))
+        return err_set(e, VF_EHOST, "login: the host closed the connection");
     switch (rc) {
     case 0:
         return SSH_LOGGED_IN;
     case LIBSSH2_ERROR_AUTHENTICATION_FAILED:
     case LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
-        (void)err_set(e, VF_ELOGIN, "refused");
+        (void)err_set(e, VF_ELOGIN, "it was refused");
         return SSH_REFUSED;
     case LIBSSH2_ERROR_FILE:
     case LIBSSH2_ERROR_METHOD_NONE:
@@ -501,9 +577,9 @@ static LIBSSH2_USERAUTH_PUBLICKEY_SIGN_FUNC(sign)
     struct slice bare;
 
     (void)session;
-    if (agent_sign(s->key->agent, s->key->blob, (struct slice){(const char *)data, data_len}, s->login_deadline, s->arena, &bare, &s->asked) < 0)
+    if (agent_sign(s->key->agent, s->key->blob, (struct slice){(const char *)data, data_len}, s->until, s->arena, &bare, &s->asked) < 0)
         return -1;
-    *sig = malloc(bare.n + 1);
+    *sig = ssh_alloc(bare.n + 1, abstract);
     if (!*sig)
         return -1;
     memcpy(*sig, bare.p, bare.n);
@@ -520,7 +596,6 @@ int ssh_login_key(struct ssh *s, const char *user, const struct ssh_key *k, stru
     int rc, result;
 
     s->key = k;
-    s->login_deadline = until;
     s->asked = (struct err){0};
     if (k->agent) {
         in_time = UNTIL_DONE(s, until, wait, rc, libssh2_userauth_publickey(s->session, user, (const unsigned char *)k->blob.p, k->blob.n, sign, &self));
@@ -553,15 +628,15 @@ static LIBSSH2_USERAUTH_KBDINT_RESPONSE_FUNC(answer)
     for (size_t i = 0; i < text.n && i < 100; i++)
         buf_addc(&lower, text.p[i] >= 'A' && text.p[i] <= 'Z' ? (char)(text.p[i] | 0x20) : text.p[i]);
     if (num_prompts == 1 && !prompts[0].echo && s->rounds++ == 0 && slice_find(buf_slice(&lower), 0, "password") != SIZE_MAX &&
-        slice_find(buf_slice(&lower), 0, "new") == SIZE_MAX && (copy = malloc(s->password.n + 1))) {
+        slice_find(buf_slice(&lower), 0, "new") == SIZE_MAX && (copy = ssh_alloc(s->password.n + 1, abstract))) {
         memcpy(copy, s->password.p, s->password.n);
         responses[0].text = copy; /* wiped when libssh2 frees it */
         responses[0].length = (unsigned)s->password.n;
         return;
     }
     (void)err_set(&s->asked, VF_ELOGIN,
-                  s->rounds > 1 ? "the password was taken, and then the host asked \"%s\": log in by hand once (has it expired?)"
-                                : "the host asks \"%s\", which is no question for a password", buf_z(&said));
+                  s->rounds > 1 ? "it was taken, and then the host asked \"%s\": log in by hand once (has it expired?)"
+                                : "it was not sent: the host asks \"%s\", which is no question for one", buf_z(&said));
     (void)shutdown(s->fd, SHUT_RDWR); /* an empty answer would count as a try */
 }
 
@@ -596,6 +671,7 @@ int ssh_login_password(struct ssh *s, const char *user, struct slice password, s
 struct ssh_link {
     struct link link;
     struct ssh *ssh;
+    bool used; /* a session was had on the connection */
     int (*again)(void *ctx, struct ssh **fresh, struct err *e);
     void *ctx;
 };
@@ -606,6 +682,7 @@ static int open_channel(struct ssh *s, uint64_t deadline, struct err *e)
     enum clock_wait wait;
     int rc;
 
+    s->until = until;
     for (;;) {
         s->channel = libssh2_channel_open_ex(s->session, "session", 7, WINDOW, LIBSSH2_CHANNEL_PACKET_DEFAULT, NULL, 0);
         if (s->channel || libssh2_session_last_errno(s->session) != LIBSSH2_ERROR_EAGAIN)
@@ -632,13 +709,15 @@ static int link_start(struct link *l, uint64_t deadline, struct err *e)
     struct ssh_link *sl = (struct ssh_link *)l;
     struct ssh *fresh;
 
-    if (!sl->ssh->dead && open_channel(sl->ssh, deadline, e) == 0)
+    if (!sl->ssh->dead && open_channel(sl->ssh, deadline, e) == 0) {
+        sl->used = true;
         return 0;
-    if (!sl->again || sl->again(sl->ctx, &fresh, e) < 0)
+    }
+    if (!sl->used || !sl->again || sl->again(sl->ctx, &fresh, e) < 0)
         return e->code;
     ssh_close(&sl->ssh);
     sl->ssh = fresh;
-    return open_channel(fresh, deadline, e);
+    return open_channel(fresh, UINT64_MAX, e); /* the login took its own time */
 }
 
 static bool read_stream(struct ssh *s, int output, char *piece, link_bytes_fn *fn, void *ctx, ssize_t *rc)
@@ -662,6 +741,7 @@ static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_
     struct ssh *s = ((struct ssh_link *)l)->ssh;
     char piece[PIECE];
 
+    s->until = deadline;
     for (;;) {
         bool moved = false, half = false;
         enum clock_wait wait;
