@@ -19,6 +19,7 @@ struct held {
     struct reply *replies;
     size_t n, cap;
     bool done, localcli;
+    struct reply *refused; /* what esxcli said when it could not reach hostd */
 };
 
 struct shell {
@@ -78,11 +79,11 @@ static void keep(struct shell *s, struct held *h, struct reply r, const char *st
     void *v = h->replies;
     struct shell_answer a = {&h->ask, &r, status, (uint32_t)(clock_ms() - s->since)};
 
+    h->done = done; /* without room too: it is not asked again */
     if (arena_grow(s->arena, &v, h->n, &h->cap, sizeof *h->replies, MAX_PARTS) < 0)
         return;
     h->replies = v;
     h->replies[h->n++] = r;
-    h->done = done;
     s->kept += r.body.n;
     if (s->opt.answered)
         s->opt.answered(s->opt.ctx, &a);
@@ -141,7 +142,7 @@ static bool take_file(struct shell *s, struct held *h, struct slice body, struct
         h->done = true;
         return true;
     }
-    if (!path_fits(&h->ask, b->path))
+    if (!path_fits(&h->ask, b->path) || h->n == MAX_PARTS)
         return false;
     r.body = arena_dup(s->arena, body);
     if (b->status != 0) {
@@ -163,6 +164,8 @@ static void take_output(struct shell *s, struct held *h, struct slice body, stru
     const char *why = first_line(s, errors);
 
     if (body.n == 0 && b->status == NO_COMMAND) {
+        if (h->ask.kind == ASK_ESXCLI && !h->localcli && !s->trouble)
+            s->trouble = "it has no esxcli: this is not an ESXi host";
         r = (struct reply){.status = REPLY_MISSING, .exit_code = NO_COMMAND, .note = "the host has no such command"};
         keep(s, h, r, "missing", true);
         return;
@@ -206,7 +209,13 @@ static enum link_event wait_for(struct shell *s, struct slice *send, uint32_t ms
     return s->link->ops->pump(s->link, send, on_bytes, s, deadline_of(s, ms), e);
 }
 
-static int no_shell(struct shell *s, enum link_event ev, struct err *e)
+/* Bytes that come without a pause do not put the end off. */
+static bool is_late(const struct shell *s, uint32_t ms)
+{
+    return clock_left(deadline_of(s, ms)) == 0;
+}
+
+static int no_shell(struct shell *s, enum link_event ev, bool floods, struct err *e)
 {
     _cleanup_(buf_done) struct buf said = BUF_INIT(MAX_NOISE), safe = BUF_INIT(600);
 
@@ -218,7 +227,7 @@ static int no_shell(struct shell *s, enum link_event ev, struct err *e)
     if (ev == LINK_BROKEN)
         return e->code;
     return err_set(e, VF_EHOST, "the login works, but no shell answers: %s%s%s%s",
-                   ev == LINK_TIMEOUT ? "nothing within the time limit" : "it ended at once", safe.n ? ", only \"" : "",
+                   floods ? "what answers prints without end" : ev == LINK_TIMEOUT ? "nothing within the time limit" : "it ended at once", safe.n ? ", only \"" : "",
                    buf_z(&safe), safe.n ? "\". vmkfit needs an account whose shell runs sh, as root's does on ESXi" : "");
 }
 
@@ -256,11 +265,12 @@ static int wait_for_shell(struct shell *s, struct slice *send, struct err *e)
 {
     s->since = clock_ms();
     while (s->silent) {
-        enum link_event ev = splitter_rest(&s->out).n > SHELL_MAX_ANSWER ? LINK_TIMEOUT : wait_for(s, send, s->opt.start_ms, e);
+        bool floods = splitter_rest(&s->out).n > SHELL_MAX_ANSWER || splitter_rest(&s->err).n > SHELL_MAX_ANSWER;
+        enum link_event ev = floods ? LINK_TIMEOUT : wait_for(s, send, s->opt.start_ms, e);
 
         greet(s);
-        if (s->silent && ev != LINK_MOVED)
-            return no_shell(s, ev, e);
+        if (s->silent && (ev != LINK_MOVED || is_late(s, s->opt.start_ms)))
+            return no_shell(s, ev == LINK_MOVED ? LINK_TIMEOUT : ev, floods, e);
     }
     return 0;
 }
@@ -349,7 +359,8 @@ static void talk(struct shell *s, struct slice send, const uint32_t *list, size_
     struct err e = {0};
 
     if (wait_for_shell(s, &send, &e) < 0) {
-        lose(s, arena_printf(s->arena, "%s", e.msg));
+        s->trouble = arena_printf(s->arena, "%s", e.msg);
+        lose(s, "no shell answers on the host");
         return;
     }
     s->since = clock_ms();
@@ -363,6 +374,8 @@ static void talk(struct shell *s, struct slice send, const uint32_t *list, size_
         }
         if (*pos == n || h != &s->v[list[*pos]])
             continue; /* what made the wait end concerns the next one */
+        if (ev == LINK_MOVED && is_late(s, s->opt.command_ms))
+            ev = LINK_TIMEOUT;
         if (ev != LINK_MOVED) {
             ended(s, ev, h, &e);
             *pos += h->done;
@@ -434,6 +447,20 @@ static bool without_hostd(const struct shell *s, const struct held *h)
     return s->localcli && r->status == REPLY_FAILED && slice_starts(slice_of(r->note), "timeout");
 }
 
+/* localcli knows fewer commands than esxcli does: then the reason is that hostd does not run. */
+static void take_back_refusals(struct shell *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct held *h = &s->v[i];
+
+        if (h->refused && (h->n == 0 || h->replies[0].status != REPLY_OK || h->replies[0].exit_code != 0)) {
+            h->replies = h->refused;
+            h->n = h->cap = 1;
+        }
+        h->refused = NULL;
+    }
+}
+
 /* What esxcli could not say is asked of localcli, whose answer takes its place. */
 static size_t again_locally(struct shell *s, uint32_t *list)
 {
@@ -443,7 +470,9 @@ static size_t again_locally(struct shell *s, uint32_t *list)
         if (s->v[i].done && without_hostd(s, &s->v[i])) {
             s->v[i].localcli = true;
             s->v[i].done = false;
-            s->v[i].n = 0;
+            s->v[i].refused = s->v[i].replies;
+            s->v[i].replies = NULL;
+            s->v[i].n = s->v[i].cap = 0;
             list[n++] = (uint32_t)i;
         }
     if (n && !s->localcli) {
@@ -471,6 +500,7 @@ static int shell_fetch(struct channel *c, struct err *e)
     run_list(s, list, n);
     n = again_locally(s, list);
     run_list(s, list, n);
+    take_back_refusals(s);
     return 0;
 }
 
@@ -507,7 +537,7 @@ static int shell_ask(struct channel *c, const struct ask *q, reply_fn *fn, void 
     if (!channel_want(c, q) && shell_fetch(c, e) < 0)
         return e->code;
     h = find(s, q);
-    if (!h || !h->done)
+    if (!h || !h->done || h->n == 0)
         return err_set(e, VF_ELIMIT, "no room left for what the host is asked");
     for (size_t i = 0; i < h->n && rc == 0; i++) {
         unpack(s, &h->replies[i]);
