@@ -417,6 +417,14 @@ static int log_in_by_key(struct login *l, struct ssh *s, const char **methods, s
 
 /* --- the one password --- */
 
+/* Too many failed: this host is not read now, which is no fault of the command line. */
+static int no_more_tries(struct err *e)
+{
+    if (e->code == VF_EDENIED)
+        e->code = VF_ELOGIN;
+    return e->code;
+}
+
 static int login_with_password(struct login *l, struct ssh *s, struct err *e)
 {
     _cleanup_(attempts_free) struct attempt *ticket = NULL;
@@ -427,7 +435,7 @@ static int login_with_password(struct login *l, struct ssh *s, struct err *e)
     if (l->o->password(l->o->ctx, l->user, l->config.hostname, &secret, e) < 0)
         return e->code;
     if (attempts_begin(l->o->ledger, l->user, l->config.hostname, time(NULL), LEDGER_MS, &ticket, e) < 0)
-        return e->code == VF_EIO ? err_ctx(e, "the try with a password cannot be written down first, so it is not made") : e->code;
+        return e->code == VF_EIO ? err_ctx(e, "the try with a password cannot be written down first, so it is not made") : no_more_tries(e);
     rc = ssh_login_password(s, l->user, (struct slice){secret_text(secret), secret_length(secret)}, e);
     if (attempts_end(&ticket, rc == SSH_LOGGED_IN || rc == SSH_CANNOT, &ledger) < 0)
         tell(l, "login", LOGIN_NOTE, NULL, "%s", ledger.msg);
@@ -465,7 +473,7 @@ static int last_resort(struct login *l, struct ssh *s, const char *methods, stru
     if (rc == SSH_REFUSED) {
         struct err why = *e;
 
-        (void)err_set(e, VF_ELOGIN, "no login as %s: the password was %s. It is not tried again: ESXi locks an account after a few", l->user, why.msg);
+        (void)err_set(e, VF_ELOGIN, "no login as %s with the password: %s. It is not tried again: ESXi locks an account after a few", l->user, why.msg);
         return failed(l, "login", NULL, e);
     }
     return failed(l, "login", NULL, e);
@@ -520,7 +528,7 @@ static int open_by_openssh(struct login *l, const char *reason, struct channel *
     struct login_identity who;
     int rc = open_openssh(l, reason, out, e);
 
-    if (rc == VF_EIDENTITY && l->o->trust) {
+    if (rc == VF_EIDENTITY && l->o->trust && l->ntypes == 0) { /* a changed key is not looked at again: that would be a second connection to who knows whom */
         struct err why = *e;
 
         if (fetch_key(l, &who, &why) < 0 || who.verdict == HOSTKEY_KNOWN)

@@ -174,12 +174,20 @@ static bool says(struct slice text, const char *words)
 /* ssh ends with 255 when it is its own failure; its words are the reason. */
 static void explain(struct openssh *o, struct err *e)
 {
-    struct slice said = buf_slice(&o->words);
+    struct slice said = buf_slice(&o->words), line = last_line(said);
     _cleanup_(buf_done) struct buf safe = BUF_INIT(600);
 
-    buf_add_safe(&safe, last_line(said));
-    if (says(said, "IDENTIFICATION HAS CHANGED") || says(said, "Host key verification failed") || says(said, "host key is known for") || says(said, "REVOKED HOST KEY"))
-        (void)err_set(e, VF_EIDENTITY, says(said, "IDENTIFICATION HAS CHANGED") ? "the host's key is not the one that is known (ssh: %s)" : "ssh: %s", buf_z(&safe));
+    line.n -= slice_ends(line, "."); /* a sentence of ours may follow */
+
+    buf_add_safe(&safe, line);
+    if (says(said, "REVOKED HOST KEY"))
+        (void)err_set(e, VF_EIDENTITY, "the host's key is revoked (ssh: %s)", buf_z(&safe));
+    else if (says(said, "IDENTIFICATION HAS CHANGED"))
+        (void)err_set(e, VF_EIDENTITY, "the host's key is not the one that is known (ssh: %s)", buf_z(&safe));
+    else if (says(said, "host key is known for"))
+        (void)err_set(e, VF_EIDENTITY, "the host's key is not known (ssh: %s)", buf_z(&safe));
+    else if (says(said, "Host key verification failed"))
+        (void)err_set(e, VF_EIDENTITY, "ssh: %s", buf_z(&safe));
     else if (says(said, "Permission denied") || says(said, "Too many authentication failures"))
         (void)err_set(e, VF_ELOGIN, "ssh: %s", buf_z(&safe));
     else
