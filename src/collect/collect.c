@@ -91,7 +91,7 @@ static enum decode_state take_answer(struct run *r, struct slice body, const str
         d.state = DECODE_PARTIAL;
         d.why = arena_printf(r->f->arena, "the command ended with exit status %d", reply->exit_code);
     }
-    if (reply->cut && reply->note && d.state == DECODE_PARTIAL) /* how it was cut says more than what the decoder saw of it */
+    if (reply->cut && reply->note && (d.state == DECODE_PARTIAL || d.state == DECODE_UNUSABLE)) /* how it was cut says more than what the decoder saw of it */
         d.why = reply->note;
     again = told_before(r, reply->where, state_of(d.state));
     source = add_source(r, reply->where, d.form, d.why, d.line, state_of(d.state));
