@@ -13,7 +13,9 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fsx.h"
 #include "net/agent.h"
+#include "net/tcp.h"
 
 #define WINDOW     (4u << 20) /* of a channel: what a host may send ahead; 8 MB of log at 40 ms take 0.1 s */
 #define PIECE      (32u << 10)
@@ -161,137 +163,6 @@ static enum clock_wait wait_ready(const struct ssh *s, uint64_t deadline)
     }),                                                                  \
      (w) == WAIT_READY)
 
-/* --- name and port --- */
-
-static int resolve(const struct ssh_where *w, struct addrinfo **out, enum ssh_why *why, struct err *e)
-{
-    char port[8];
-    struct addrinfo hints = {.ai_family = w->family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV};
-    struct gaicb *cb = calloc(1, sizeof *cb); /* the resolver's thread may outlive the wait: then it is not freed */
-    uint64_t deadline = clock_sooner(clock_ms() + w->times.resolve, w->deadline);
-    int rc;
-
-    if (!cb)
-        return err_set(e, VF_EHOST, "%s: no memory", w->host);
-    (void)snprintf(port, sizeof port, "%u", w->port);
-    cb->ar_name = strdup(w->host);
-    cb->ar_service = strdup(port);
-    cb->ar_request = memcpy(xmalloc(sizeof hints), &hints, sizeof hints);
-    rc = getaddrinfo_a(GAI_NOWAIT, (struct gaicb *[]){cb}, 1, NULL);
-    while (rc == 0 && (rc = gai_error(cb)) == EAI_INPROGRESS && clock_left(deadline) && !stop_wanted()) {
-        struct timespec t = {0, 50 * 1000 * 1000};
-
-        (void)gai_suspend((const struct gaicb *[]){cb}, 1, &t);
-        rc = 0;
-    }
-    *why = SSH_WHY_NAME;
-    if (rc == EAI_INPROGRESS || rc == 0)
-        rc = gai_error(cb);
-    if (rc == EAI_INPROGRESS && gai_cancel(cb) != EAI_CANCELED) {
-        return stop_wanted() ? err_set(e, VF_EHOST, "stopped") : err_set(e, VF_EHOST, "the name %s: no answer from the resolver within %u s", w->host, (w->times.resolve + 999) / 1000);
-    }
-    *out = cb->ar_result;
-    free((void *)(uintptr_t)cb->ar_name);
-    free((void *)(uintptr_t)cb->ar_service);
-    free((void *)(uintptr_t)cb->ar_request);
-    free(cb);
-    if (rc != 0 || !*out)
-        return err_set(e, VF_EHOST, "the name %s: %s", w->host, gai_strerror(rc ? rc : EAI_NONAME));
-    return 0;
-}
-
-static const char *numeric(const struct addrinfo *at, struct arena *a)
-{
-    char text[NI_MAXHOST];
-
-    if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
-        return "?";
-    return arena_printf(a, "%s", text);
-}
-
-static void settings(int fd)
-{
-    int on = 1, limit = 30000;
-
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
-}
-
-/* From a local address, where the configuration has one. */
-static int bind_to(int fd, const struct ssh_where *w, int family)
-{
-    struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *at = NULL;
-    int rc;
-
-    if (!w->bind)
-        return 0;
-    if (getaddrinfo(w->bind, NULL, &hints, &at) != 0)
-        return -1;
-    rc = bind(fd, at->ai_addr, at->ai_addrlen);
-    freeaddrinfo(at);
-    return rc;
-}
-
-static int connect_one(struct ssh *s, const struct ssh_where *w, const struct addrinfo *at, uint64_t deadline, struct err *e)
-{
-    const char *address = numeric(at, s->arena);
-    struct pollfd p;
-    int why = 0;
-    socklen_t n = sizeof why;
-    enum clock_wait wait;
-
-    s->fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->fd < 0)
-        return err_set(e, VF_EHOST, "%s: %s", address, strerror(errno));
-    settings(s->fd);
-    if (bind_to(s->fd, w, at->ai_family) < 0)
-        return err_set(e, VF_EHOST, "%s: no connection from the address %s: %s", address, w->bind, strerror(errno));
-    s->address = address;
-    if (connect(s->fd, at->ai_addr, at->ai_addrlen) == 0)
-        return 0;
-    if (errno != EINPROGRESS)
-        return err_set(e, VF_EHOST, "%s port %u: %s", address, w->port, strerror(errno));
-    p = (struct pollfd){s->fd, POLLOUT, 0};
-    wait = clock_poll(&p, 1, deadline);
-    if (wait == WAIT_STOPPED)
-        return err_set(e, VF_EHOST, "stopped");
-    if (wait == WAIT_TIMEOUT)
-        return err_set(e, VF_EHOST, "%s port %u: no answer within %u s", address, w->port, (w->times.connect + 999) / 1000);
-    if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &why, &n) < 0 || why)
-        return err_set(e, VF_EHOST, "%s port %u: %s", address, w->port, strerror(why));
-    return 0;
-}
-
-static void drop_socket(struct ssh *s)
-{
-    if (s->fd >= 0)
-        (void)close(s->fd);
-    s->fd = -1;
-}
-
-/* The addresses one after the other; the stage has one limit for all. */
-static int connect_any(struct ssh *s, const struct ssh_where *w, enum ssh_why *why, struct err *e)
-{
-    struct addrinfo *all = NULL;
-    uint64_t deadline;
-    int rc = VF_EHOST;
-
-    if (resolve(w, &all, why, e) < 0)
-        return e->code;
-    *why = SSH_WHY_CONNECT;
-    deadline = stage(s, w->times.connect);
-    for (const struct addrinfo *at = all; at && rc < 0 && !stop_wanted(); at = at->ai_next) {
-        uint64_t until = at->ai_next ? clock_sooner(deadline, clock_ms() + clock_left(deadline) / 2) : deadline;
-
-        rc = connect_one(s, w, at, until, e);
-        if (rc < 0)
-            drop_socket(s);
-    }
-    freeaddrinfo(all);
-    return rc;
-}
-
 /* --- key exchange --- */
 
 /* Dear ones last: group16 costs 24 times what nistp256 does. Encryption by counter mode alone, as 1.10 has no GCM. */
@@ -402,13 +273,17 @@ static int handshake(struct ssh *s, const struct ssh_where *w, enum ssh_why *why
 
 int ssh_connect(const struct ssh_where *w, struct ssh **out, enum ssh_why *why, struct err *e)
 {
+    const struct tcp_where to = {w->host, w->port, w->family, w->bind, w->times.resolve, w->times.connect, w->deadline};
     struct ssh *s = xmalloc(sizeof *s);
+    bool named = false;
 
     *s = (struct ssh){.fd = -1, .arena = arena_new(MAX_SSH), .times = w->times, .deadline = w->deadline, .server = ""};
     *why = SSH_WHY_OTHER;
     if (libssh2_init(0) != 0)
         (void)err_set(e, VF_EHOST, "libssh2 does not start");
-    else if (connect_any(s, w, why, e) == 0 && handshake(s, w, why, e) == 0) {
+    else if (tcp_connect(&to, s->arena, &s->fd, &s->address, &named, e) < 0)
+        *why = named ? SSH_WHY_CONNECT : SSH_WHY_NAME;
+    else if (handshake(s, w, why, e) == 0) {
         *out = s;
         return 0;
     }
@@ -453,7 +328,7 @@ void ssh_close(struct ssh **at)
     }
     while (s->blocks)
         ssh_wipe(s->blocks + 1, &(void *){s});
-    drop_socket(s);
+    fsx_close(&s->fd);
     arena_free(s->arena);
     explicit_bzero(s, sizeof *s);
     free(s);
