@@ -130,7 +130,7 @@ static size_t floor_(const char *port, const char *key)
     ssize_t n;
 
     script_init(&boundaries, (const uint8_t[16]){1});
-    script_start(&boundaries, 0, &script);
+    script_start(&boundaries, NULL, &script);
     for (size_t i = 0; i < nasks; i++)
         (void)script_ask(&asks[i], (uint32_t)i + 1, false, &script, &e);
     if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0 || libssh2_session_handshake(s, fd) < 0)

@@ -10,13 +10,13 @@ void script_init(struct script *s, const uint8_t random[16])
         (void)snprintf(s->token + 2 * i, 3, "%02x", random[i]);
 }
 
-void script_start(const struct script *s, uint64_t leader, struct buf *out)
+void script_start(const struct script *s, const struct script_shell *hung, struct buf *out)
 {
     buf_addz(out, "LC_ALL=C; export LC_ALL; PATH=$PATH:/bin:/sbin:/usr/bin:/usr/sbin\n");
     buf_printf(out, "b() { echo; echo \"%s $*\"; { echo; echo \"%s $*\"; } >&2; }\n", s->token, s->token);
-    if (leader > 1)
-        buf_printf(out, "kill -9 -%llu 2>/dev/null\n", (unsigned long long)leader);
-    buf_addz(out, "b 0 $$\n");
+    if (hung && hung->pid > 1 && hung->parent > 1)
+        buf_printf(out, "kill -9 -%llu 2>/dev/null || kill -9 -%llu 2>/dev/null\n", (unsigned long long)hung->pid, (unsigned long long)hung->parent);
+    buf_addz(out, "b 0 $$ $PPID\n");
 }
 
 /* Words of text as shell words, the value at its end as one. */

@@ -25,10 +25,15 @@ void script_init(struct script *s, const uint8_t random[16]);
 
 /*
  * First lines of a fresh shell: locale, the folders where ESXi keeps its tools, the function that prints boundaries; then boundary 0 whose
- * exit status is the shell's process id. What comes before it, from a login shell or a profile, is noise. leader: process group of an earlier
- * shell of ours whose command hangs, which is ended; 0 for none.
+ * exit status is the shell's process id and whose path is its parent's. What comes before it, from a login shell or a profile, is noise.
+ *
+ * hung: an earlier shell of ours whose command hangs, which is ended with its process group: sshd makes the login shell the leader of one, and
+ * that has become our shell or is its parent. The parent's is only tried when the shell leads none, so it is never sshd's. NULL for none.
  */
-void script_start(const struct script *s, uint64_t leader, struct buf *out);
+struct script_shell {
+    uint64_t pid, parent;
+};
+void script_start(const struct script *s, const struct script_shell *hung, struct buf *out);
 
 /*
  * One ask as lines. localcli instead of esxcli where hostd does not answer. Files print one boundary each, with their path, and all end with

@@ -34,7 +34,7 @@ struct shell {
     size_t n, cap, kept;
     struct map index;
     bool silent;            /* sh has not answered yet */
-    uint64_t pid, hung_pid; /* of sh; of one that was left with a command that hangs */
+    struct script_shell present, left; /* sh; one that was left with a command that hangs, or zeros */
     uint64_t since;         /* the present command runs from then on */
     bool running, localcli;
     unsigned hung;          /* esxcli commands in a row */
@@ -192,7 +192,7 @@ static void leave(struct shell *s, bool hangs)
 {
     if (s->running)
         s->link->ops->stop(s->link);
-    s->hung_pid = hangs ? s->pid : s->hung_pid;
+    s->left = hangs ? s->present : s->left;
     s->running = false;
     splitter_done(&s->out);
     splitter_done(&s->err);
@@ -240,7 +240,7 @@ static int start(struct shell *s, struct buf *script, struct err *e)
     s->running = s->silent = true;
     splitter_init(&s->out, &s->script, 2 * SHELL_MAX_LOG);
     splitter_init(&s->err, &s->script, 2 * SHELL_MAX_LOG);
-    script_start(&s->script, s->hung_pid, script);
+    script_start(&s->script, &s->left, script);
     return 0;
 }
 
@@ -252,8 +252,9 @@ static void greet(struct shell *s)
 
     if (!splitter_next(&s->out, &noise, &b) || !splitter_next(&s->err, &noise, &be))
         return;
-    s->pid = b.number == 0 && b.path.n == 0 ? (uint64_t)b.status : 0;
-    s->hung_pid = 0;
+    s->present = s->left = (struct script_shell){0, 0};
+    if (b.number == 0 && num_parse_u64(b.path, &s->present.parent) == 0 && s->present.parent <= INT32_MAX && b.status <= INT32_MAX)
+        s->present.pid = (uint64_t)b.status;
     s->silent = false;
     s->since = clock_ms();
     splitter_drop(&s->out);

@@ -154,6 +154,7 @@ int main(int argc, char **argv)
     if (shell == 0) {
         snprintf(text, sizeof text, "%s", user);
         dup2(pipes[0], STDIN_FILENO);
+        (void)setsid(); /* as sshd does before it starts a login shell */
         run_shell(strdup(dir), command, text, parent);
     }
     close(pipes[0]);
