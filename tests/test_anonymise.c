@@ -286,6 +286,31 @@ static void a_host_is_the_same_in_every_name_that_holds_it(void **state)
     arena_free(u.a);
 }
 
+/* Where the first bytes of one are the last ones of another: both are replaced, the second as far as the first leaves it. */
+static void what_begins_inside_of_another_is_replaced_past_its_end(void **state)
+{
+    struct unit u;
+    const char *mac, *naa, *both;
+
+    (void)state;
+    unit_begin(&u);
+    unit_put(&u, "vm", "1", "name", "omega-alphaxx");
+    unit_put(&u, "vm", "2", "name", "alphaxx betayy-gamma");
+    unit_seal(&u, "00:24:ff:09:00:90 naa.6d09466000000000900-24-ff-09-00-90 UID sas.6-naa.6d09466000000000900");
+    mac = unit_apply(&u, "00-24-ff-09-00-90");
+    naa = unit_apply(&u, "naa.6d09466000000000900");
+    both = unit_apply(&u, "naa.6d09466000000000900-24-ff-09-00-90 00-24-ff-09-00-90");
+    assert_memory_equal(both, naa, 23);
+    assert_string_equal(both + 23, arena_printf(u.a, "%s %s", mac + 2, mac)); /* and what comes after them is as everywhere */
+    assert_string_not_equal(mac + 8, "-09-00-90");
+    both = unit_apply(&u, "Omega-alphaxx Betayy-gamma");
+    assert_null(strstr(both, "alphaxx"));
+    assert_null(strstr(both, "etayy"));
+    assert_null(strstr(both, "gamma"));
+    assert_true(same_form(both, "Omega-alphaxx Betayy-gamma", false));
+    arena_free(u.a);
+}
+
 static void words_of_the_product_are_replaced_in_their_place_only(void **state)
 {
     static const char *const names[] = {"list", "1", "true", "vmw-ahci", "esx", "Name"};
@@ -487,6 +512,7 @@ int main(void)
         cmocka_unit_test(device_ids_keep_type_and_vendor),
         cmocka_unit_test(addresses_stay_in_their_networks),
         cmocka_unit_test(a_host_is_the_same_in_every_name_that_holds_it),
+        cmocka_unit_test(what_begins_inside_of_another_is_replaced_past_its_end),
         cmocka_unit_test(words_of_the_product_are_replaced_in_their_place_only),
         cmocka_unit_test(defaults_and_placeholders_stay),
         cmocka_unit_test(before_the_seal_nothing_is_given_out),

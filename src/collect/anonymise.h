@@ -25,6 +25,8 @@
  * paths of machines and datastores, in world names. Words are the product's when a column without identity has them, when they are a heading
  * or a key of an answer, or in the patterns for logs.
  *
+ * Where two overlap, the one that begins first is replaced as everywhere, and of the other what it leaves.
+ *
  * Replacements come from the key by SipHash-2-4: without it they cannot be found by trying.
  */
 struct anonymiser;

@@ -233,40 +233,56 @@ static const struct spelling *find(const struct anonymiser *x, struct slice in, 
     return best == UINT32_MAX ? NULL : &x->spellings[best];
 }
 
-/* A letter in the case of the letter it stands for; a hexadecimal digit in the case of the whole. */
-static void replace(const struct spelling *s, struct slice in, size_t at, struct buf *out)
+/* A spelling that stands at a place of the input. */
+struct standing {
+    const struct spelling *spelling;
+    size_t at, end;
+    bool upper;
+};
+
+static struct standing standing_at(const struct spelling *s, struct slice in, size_t at)
 {
-    bool upper = false;
+    struct standing one = {s, at, at + s->text.n, false};
 
-    for (size_t i = 0; i < s->text.n; i++)
-        upper = upper || in.p[at + i] != lower_of(in.p[at + i]);
-    for (size_t i = 0; i < s->text.n; i++) {
-        char c = s->replacement[i], was = in.p[at + i];
-
-        if (lower_of(was) == c)
-            buf_addc(out, was);
-        else
-            buf_addc(out, is_letter(c) && (s->hex ? upper : was != lower_of(was)) ? (char)(c - ('a' - 'A')) : c);
-    }
+    for (size_t i = at; i < one.end && !one.upper; i++)
+        one.upper = in.p[i] != lower_of(in.p[i]);
+    return one;
 }
 
+/* The byte at i of one that stands there: a letter in the case of the letter it stands for, a hexadecimal digit in the case of the whole. */
+static char replaced(const struct standing *one, struct slice in, size_t i)
+{
+    char c = one->spelling->replacement[i - one->at], was = in.p[i];
+
+    if (lower_of(was) == c)
+        return was;
+    return is_letter(c) && (one->spelling->hex ? one->upper : was != lower_of(was)) ? (char)(c - ('a' - 'A')) : c;
+}
+
+/*
+ * From left to right, at each place the longest. What begins inside of one and reaches past its end ("...900-24-ff-09-00-90": the first digits of an
+ * address are the last ones of a device id) is replaced from there on, but for what begins there as a whole.
+ */
 int anonymiser_apply(const struct anonymiser *x, struct slice in, struct buf *out, struct err *e)
 {
-    size_t from = 0, at = 0;
+    struct standing whole = {NULL, 0, 0, false}, rest = whole;
+    size_t from = 0;
 
     if (!x->sealed)
         return err_set(e, VF_EUSAGE, "what identifies the host is not known yet");
-    while (at < in.n) {
+    for (size_t at = 0; at < in.n; at++) {
         const struct spelling *s = find(x, in, at);
 
-        if (!s) {
-            at++;
+        if (s && at >= whole.end)
+            whole = standing_at(s, in, at);
+        else if (s && at + s->text.n > whole.end && at + s->text.n > rest.end)
+            rest = standing_at(s, in, at);
+        if (at >= whole.end && at >= rest.end)
             continue;
-        }
-        buf_add(out, slice_cut(in, from, at - from));
-        replace(s, in, at, out);
-        at += s->text.n;
-        from = at;
+        if (at > from)
+            buf_add(out, slice_cut(in, from, at - from));
+        buf_addc(out, replaced(at < whole.end ? &whole : &rest, in, at));
+        from = at + 1;
     }
     buf_add(out, slice_cut(in, from, in.n - from));
     return out->cut ? err_set(e, VF_ELIMIT, "%zu bytes without names and numbers do not fit", in.n) : 0;
