@@ -174,6 +174,14 @@ static const char *image_of_run(struct anonymiser *x, struct slice run)
     return out;
 }
 
+static void put_image_of_run(struct anonymiser *x, struct slice run, char *out)
+{
+    const char *image = image_of_run(x, run);
+
+    if (!x->failed) /* otherwise it is shorter */
+        memcpy(out, image, run.n);
+}
+
 /* Letters beyond ASCII: others of as many bytes. */
 static size_t image_of_character(const struct anonymiser *x, struct slice s, char *out)
 {
@@ -205,7 +213,7 @@ static void image_of_name(struct anonymiser *x, struct slice text, char *out, bo
             continue;
         }
         if (!(host && anonymise_is_top_label(slice_cut(text, i, end - i)) && i > 0 && text.p[i - 1] == '.'))
-            memcpy(out + i, image_of_run(x, slice_cut(text, i, end - i)), x->failed ? 0 : end - i);
+            put_image_of_run(x, slice_cut(text, i, end - i), out + i);
         i = end;
     }
 }
@@ -331,13 +339,13 @@ static void image_of_ipv4(struct anonymiser *x, struct slice text, char *out)
 {
     struct slice rest = text, octet;
 
-    for (unsigned i = 0; i < 4 && slice_next_word(&rest, ".", &octet); i++) {
+    for (unsigned i = 0; i < 4 && !x->failed && slice_next_word(&rest, ".", &octet); i++) {
         size_t at = (size_t)(octet.p - text.p);
         const char *key = arena_printf(x->a, ".%.*s", (int)(at + octet.n), text.p); /* a dot: no run of a name */
         uint32_t known = map_get(&x->runs, slice_of(key));
 
         if (known == MAP_NONE) {
-            char *image = copy(x, octet);
+            char *image = *key ? copy(x, octet) : NULL;
 
             if (!image || arena_grow(x->a, (void **)&x->images, x->nimages, &x->images_cap, sizeof *x->images, 4 * ANONYMISER_MAX) < 0) {
                 x->failed = true;
@@ -417,7 +425,7 @@ static void image_of_iqn(struct anonymiser *x, struct slice text, char *out)
             }
         }
         if (run.n && !keep)
-            memcpy(out + i, image_of_run(x, run), x->failed ? 0 : run.n);
+            put_image_of_run(x, run, out + i);
         i = end > i ? end : i + 1;
     }
 }
