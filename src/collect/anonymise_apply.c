@@ -27,7 +27,7 @@ void anonymise_sort(struct anonymiser *x)
 {
     size_t n = 0;
 
-    x->starts = arena_array(x->a, 65537, sizeof *x->starts);
+    x->starts = arena_array(x->a, 65536, sizeof *x->starts);
     if (!x->starts) {
         x->failed = true;
         return;
@@ -57,10 +57,11 @@ void anonymise_sort(struct anonymiser *x)
             up = x->spellings[up].shorter;
         x->spellings[i].shorter = up;
     }
-    for (size_t two = 0, i = 0; two <= 65536; two++) {
-        while (i < n && two_bytes(x->spellings[i].text.p) < two)
-            i++;
-        x->starts[two] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++) {
+        struct range *r = &x->starts[two_bytes(x->spellings[i].text.p)];
+
+        if (r->n++ == 0)
+            r->from = (uint32_t)i;
     }
 }
 
@@ -212,8 +213,8 @@ static bool fits(const struct spelling *s, struct slice in, size_t at)
 static const struct spelling *find(const struct anonymiser *x, struct slice in, size_t at)
 {
     struct slice text = slice_from(in, at);
-    unsigned two = text.n < 2 ? 0 : two_bytes(text.p);
-    size_t low = x->starts[two], high = text.n < 2 ? low : x->starts[two + 1];
+    struct range r = text.n < 2 ? (struct range){0, 0} : x->starts[two_bytes(text.p)];
+    size_t low = r.from, high = low + r.n;
     uint32_t best = UINT32_MAX;
 
     while (low < high) { /* the last spelling that is not behind the text */

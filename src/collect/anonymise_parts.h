@@ -47,6 +47,10 @@ struct spelling {
     bool hex;                /* digits may become letters: their case is the whole spelling's */
 };
 
+struct range {
+    uint32_t from, n;
+};
+
 struct anonymiser {
     struct arena *a;
     uint64_t key[2];
@@ -60,13 +64,13 @@ struct anonymiser {
     size_t nimages, images_cap;
     struct map words;      /* of the product, in lower case */
     char *vocabulary;      /* the texts they stand in, each between line ends */
-    size_t nvocabulary;
+    size_t nvocabulary, vocabulary_cap;
     struct map phrases;    /* texts that are in it */
     bool parted[4];        /* octets that a mask parts */
     struct map first_octets;
     struct spelling *spellings;
     size_t nspellings, spellings_cap;
-    uint32_t *starts;      /* 65,537: of the first spelling that begins with two bytes or with what comes after them */
+    struct range *starts;  /* 65,536: of the spellings that begin with two bytes */
     struct spelling *single[256]; /* names of one character */
     bool failed, sealed;
 };

@@ -81,6 +81,27 @@ bool anonymise_is_top_label(struct slice lower)
     return lower.n <= 2 || among(top_labels, sizeof top_labels / sizeof *top_labels, lower);
 }
 
+static bool widen_vocabulary(struct anonymiser *x, size_t by)
+{
+    size_t cap = x->vocabulary_cap ? x->vocabulary_cap : 16384;
+    char *p;
+
+    while (cap - x->nvocabulary < by)
+        cap *= 2;
+    if (cap == x->vocabulary_cap)
+        return true;
+    p = arena_alloc(x->a, cap);
+    if (!p) {
+        x->failed = true;
+        return false;
+    }
+    if (x->nvocabulary)
+        memcpy(p, x->vocabulary, x->nvocabulary);
+    x->vocabulary = p;
+    x->vocabulary_cap = cap;
+    return true;
+}
+
 void anonymise_keep_words(struct anonymiser *x, struct slice text)
 {
     struct slice lower = slice_trim(text);
@@ -92,7 +113,7 @@ void anonymise_keep_words(struct anonymiser *x, struct slice text)
         return;
     if (map_put(&x->phrases, x->a, lower, 1) < 0)
         x->failed = true;
-    if (lower.n + 2 <= MAX_VOCABULARY - x->nvocabulary) { /* past it only the single words count */
+    if (lower.n + 2 <= MAX_VOCABULARY - x->nvocabulary && widen_vocabulary(x, lower.n + 2)) { /* past it only the single words count */
         x->vocabulary[x->nvocabulary] = '\n';
         memcpy(x->vocabulary + x->nvocabulary + 1, lower.p, lower.n);
         x->nvocabulary += lower.n + 2;
@@ -113,11 +134,6 @@ void anonymise_words_init(struct anonymiser *x)
 {
     struct slice rest = SLICE_LIT(everybody), word;
 
-    x->vocabulary = arena_alloc(x->a, MAX_VOCABULARY);
-    if (!x->vocabulary) {
-        x->failed = true;
-        return;
-    }
     while (slice_next_word(&rest, " ", &word))
         anonymise_keep_words(x, word);
     for (const struct log_pattern *p = log_patterns; p->kind; p++) {
