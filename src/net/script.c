@@ -15,7 +15,8 @@ void script_start(const struct script *s, const struct script_shell *hung, struc
     buf_addz(out, "LC_ALL=C; export LC_ALL; PATH=$PATH:/bin:/sbin:/usr/bin:/usr/sbin\n");
     buf_printf(out, "b() { echo; echo \"%s $*\"; { echo; echo \"%s $*\"; } >&2; }\n", s->token, s->token);
     if (hung && hung->pid > 1 && hung->parent > 1)
-        buf_printf(out, "kill -9 -%llu 2>/dev/null || kill -9 -%llu 2>/dev/null\n", (unsigned long long)hung->pid, (unsigned long long)hung->parent);
+        buf_printf(out, "kill -0 %llu 2>/dev/null && { kill -9 -%llu 2>/dev/null || kill -9 -%llu 2>/dev/null; }\n", (unsigned long long)hung->pid,
+                   (unsigned long long)hung->pid, (unsigned long long)hung->parent);
     buf_addz(out, "b 0 $$ $PPID\n");
 }
 

@@ -28,7 +28,7 @@ void script_init(struct script *s, const uint8_t random[16]);
  * exit status is the shell's process id and whose path is its parent's. What comes before it, from a login shell or a profile, is noise.
  *
  * hung: an earlier shell of ours whose command hangs, which is ended with its process group: sshd makes the login shell the leader of one, and
- * that has become our shell or is its parent. The parent's is only tried when the shell leads none, so it is never sshd's. NULL for none.
+ * that has become our shell or is its parent. The parent's is only tried while the shell lives and leads none, so it is never sshd's. NULL for none.
  */
 struct script_shell {
     uint64_t pid, parent;
