@@ -11,6 +11,7 @@
 #define MAX_PARTS  256u   /* files of one ask; map folders of 8.0 hold 60 */
 #define MAX_NOISE  4096u  /* what a login shell may print that is quoted */
 #define NO_COMMAND 127  /* exit status of sh for a command that is not there, POSIX 2.8.2 */
+#define CLEANUP_MS 3000u /* to end on the host what hangs there */
 #define HUNG_HOSTD 2u     /* esxcli commands in a row that hang: hostd does */
 
 /* One ask and what came. */
@@ -36,7 +37,7 @@ struct shell {
     bool silent;            /* sh has not answered yet */
     struct script_shell present, left; /* sh; one that was left with a command that hangs, or zeros */
     uint64_t since;         /* the present command runs from then on */
-    bool running, localcli;
+    bool running, localcli, broken;
     unsigned hung;          /* esxcli commands in a row */
     const char *lost;       /* why nothing more is asked */
     const char *trouble;
@@ -337,6 +338,7 @@ static void ended(struct shell *s, enum link_event ev, struct held *h, const str
         }
         why = "the time limit for the host has passed";
         give_up(s, h, "timeout", why);
+        leave(s, true); /* what runs there now may be what took so long */
         break;
     case LINK_STOPPED:
         why = "stopped";
@@ -348,6 +350,7 @@ static void ended(struct shell *s, enum link_event ev, struct held *h, const str
         break;
     case LINK_BROKEN:
         why = arena_printf(s->arena, "the connection broke: %s", e->msg);
+        s->broken = true;
         give_up(s, h, "lost", why);
         break;
     }
@@ -547,10 +550,27 @@ static int shell_ask(struct channel *c, const struct ask *q, reply_fn *fn, void 
     return rc < 0 ? rc : 0;
 }
 
+/* A command that hung with nothing after it: a shell more, which only ends it. */
+static void end_what_hangs(struct shell *s)
+{
+    _cleanup_(buf_done) struct buf script = BUF_INIT(4096);
+    struct slice send;
+    struct err e;
+
+    s->opt.start_ms = s->opt.start_ms < CLEANUP_MS ? s->opt.start_ms : CLEANUP_MS;
+    s->opt.deadline = clock_ms() + CLEANUP_MS; /* the host's own may have passed */
+    if (start(s, &script, &e) < 0)
+        return;
+    send = buf_slice(&script);
+    (void)wait_for_shell(s, &send, &e);
+}
+
 static void shell_close(struct channel *c)
 {
     struct shell *s = (struct shell *)c;
 
+    if (!s->running && !s->broken && s->left.pid && !stop_wanted())
+        end_what_hangs(s);
     s->running = false; /* closing the link ends it too */
     leave(s, false);
     s->link->ops->close(s->link);
