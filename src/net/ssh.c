@@ -553,7 +553,7 @@ struct ssh_link {
 
 static int open_channel(struct ssh *s, uint64_t deadline, struct err *e)
 {
-    uint64_t until = clock_sooner(stage(s, s->times.channel), deadline);
+    uint64_t until = clock_sooner(clock_ms() + s->times.channel, deadline);
     enum clock_wait wait;
     int rc;
 
