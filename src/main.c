@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -61,6 +62,14 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
+/* A closed input or output stays closed for us, but its number is taken: no socket or file may become it. */
+static void hold_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     const struct cli_environment env = {
@@ -78,14 +87,16 @@ int main(int argc, char **argv)
     struct cli c;
     int status;
 
+    hold_standard_files();
     (void)setlocale(LC_CTYPE, "");
     xml_setup();
     cli_init(&c, stdout, stderr, &env);
     c.commands = commands;
     status = dispatch(&c, argc - (argc > 0), argv + (argc > 0));
     live_done(&c);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        (void)fprintf(stderr, "vmkfit: standard output: %s\n", strerror(errno));
+    errno = 0;
+    if (fflush(stdout) != 0 || ferror(stdout)) { /* why an earlier write failed is not known any more */
+        (void)fprintf(stderr, "vmkfit: standard output: %s\n", errno ? strerror(errno) : "cannot be written to the end");
         return STATUS_FAILED;
     }
     return status;

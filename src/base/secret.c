@@ -221,7 +221,7 @@ int secret_from_command(const char *command, int timeout_ms, struct secret **out
     rc = run_program(&r, &status, e);
     if (rc < 0)
         return err_ctx(e, "password command \"%.200s\"", command);
-    if (status > 128)
+    if (status > 128 && status < 128 + NSIG)
         return err_set(e, VF_EIO, "password command \"%.200s\": ended by signal %d", command, status - 128);
     if (status != 0)
         return err_set(e, VF_EIO, "password command \"%.200s\": exit status %d", command, status);

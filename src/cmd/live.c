@@ -39,14 +39,15 @@ const struct opt_group hosts_over_ssh = {"Options for hosts over SSH", host_opts
 
 struct live {
     struct ssh_user person;
-    char name[256];      /* of the user who runs this */
+    char name[256];        /* of the user who runs this */
+    char home[4096], account_home[4096];
     struct secret *given;  /* of a file, a command, systemd: for every host */
     struct {
         char account[600];
         struct secret *secret;
     } asked[MAX_PASSWORDS];
     size_t nasked;
-    char ledger[4200];
+    char ledger[4300];
     /* the present host */
     const struct live_watch *watch;
     const char *label;
@@ -58,27 +59,30 @@ struct live {
 
 /* --- who runs this, and where things are --- */
 
+/* ssh takes "~" for the folder of the user's account, whatever HOME says; what is ours goes to HOME where that is an absolute path. */
 static void find_person(struct cli *c, struct live *l)
 {
     const struct passwd *p = getpwuid(getuid());
 
     (void)snprintf(l->name, sizeof l->name, "%s", p ? p->pw_name : "");
-    l->person = (struct ssh_user){c->env.home, l->name, getuid()};
+    (void)snprintf(l->home, sizeof l->home, "%s", c->env.home && c->env.home[0] == '/' ? c->env.home : p ? p->pw_dir : "/");
+    (void)snprintf(l->account_home, sizeof l->account_home, "%s", p ? p->pw_dir : l->home);
+    l->person = (struct ssh_user){l->account_home, l->name, getuid()};
 }
 
-/* Where tries with a password are counted: of a service its state folder, else the user's. */
+/* Where tries with a password are counted: of a service its state folder, else the user's. Never below the current folder: there is one count. */
 static void find_ledger(struct cli *c, struct live *l)
 {
     const struct cli_environment *v = &c->env;
     struct slice state = slice_of(v->state_dir ? v->state_dir : "");
 
     state = slice_cut(state, 0, slice_find_char(state, 0, ':'));
-    if (state.n)
+    if (slice_starts(state, "/"))
         (void)snprintf(l->ledger, sizeof l->ledger, SLICE_FMT "/logins", SLICE_ARG(state));
     else if (v->state_home && v->state_home[0] == '/')
         (void)snprintf(l->ledger, sizeof l->ledger, "%s/vmkfit/logins", v->state_home);
     else
-        (void)snprintf(l->ledger, sizeof l->ledger, "%s/.local/state/vmkfit/logins", v->home ? v->home : "/");
+        (void)snprintf(l->ledger, sizeof l->ledger, "%s/.local/state/vmkfit/logins", l->home);
 }
 
 static struct live *live_of(struct cli *c)

@@ -11,6 +11,7 @@
 #include "net/attempts.h"
 #include "net/keyfile.h"
 #include "net/openssh.h"
+#include "net/revocation.h"
 
 #define MAX_KEYS   5u    /* tried: sshd ends a connection after 6 refusals (MaxAuthTries), and each is a line in the host's log */
 #define MAX_FOUND  64u   /* keys that are looked at */
@@ -32,6 +33,7 @@ struct login {
     size_t ntypes;
     struct openssh_where openssh;
     uint64_t since;        /* of the present step */
+    uint64_t deadline;     /* of the host; what a person needs to answer is added */
     bool refused_keys;     /* at least one was offered */
     bool others;           /* there are keys that only the system's ssh can use */
     bool by_password;
@@ -75,7 +77,7 @@ static int configure(struct login *l, struct err *e)
 {
     const struct target_host *t = l->t;
     const struct ssh_query q = {t->host, l->o->config, t->user, t->port};
-    uint64_t until = clock_sooner(clock_ms() + l->o->times.connect, l->o->deadline);
+    uint64_t until = clock_sooner(clock_ms() + l->o->times.connect, l->deadline);
 
     if (sshconfig_ask(&q, l->o->person, (int)clock_left(until), l->a, &l->config, e) < 0)
         return failed(l, "configuration", NULL, e);
@@ -132,7 +134,7 @@ static int connect_once(struct login *l, struct ssh **out, enum ssh_why *why, st
 {
     static const int families[] = {[SSH_FAMILY_ANY] = AF_UNSPEC, [SSH_FAMILY_INET] = AF_INET, [SSH_FAMILY_INET6] = AF_INET6};
     struct ssh_where w = {.host = l->config.hostname, .port = l->port, .family = families[l->config.family], .bind = l->config.bind_address,
-                          .key_types = l->types, .nkey_types = l->ntypes, .times = l->o->times, .deadline = l->o->deadline};
+                          .key_types = l->types, .nkey_types = l->ntypes, .times = l->o->times, .deadline = l->deadline};
 
     return ssh_connect(&w, out, why, e);
 }
@@ -146,7 +148,7 @@ static int connect_host(struct login *l, struct ssh **out, enum ssh_why *why, st
             return 0;
         if (*why != SSH_WHY_DROPPED || i + 1 == TRIES)
             break;
-        if (clock_poll(NULL, 0, clock_sooner(clock_ms() + pause_ms[i], l->o->deadline)) == WAIT_STOPPED)
+        if (clock_poll(NULL, 0, clock_sooner(clock_ms() + pause_ms[i], l->deadline)) == WAIT_STOPPED)
             break;
     }
     return e->code;
@@ -188,6 +190,8 @@ static int identify(struct login *l, struct slice blob, struct login_identity *w
     *who = (struct login_identity){.type = arena_dup(l->a, hostkey_type(blob)).p, .fingerprint = fingerprint, .file = known_file(l),
                                    .blob = arena_dup(l->a, blob), .verdict = answer.verdict, .known_file = answer.file, .known_line = answer.line};
     who->host = l->name_port == 22 ? l->name : arena_printf(l->a, "[%s]:%u", l->name, l->name_port);
+    if (l->config.revoked_host_keys && revocation_check(l->config.revoked_host_keys, blob, (int)l->o->times.connect, e) < 0)
+        return failed(l, "host key", NULL, e);
     if (answer.ca_file)
         tell(l, "host key", LOGIN_NOTE, NULL, "%s:%u names a certificate authority for the host; only --ssh openssh can use that", answer.ca_file,
              answer.ca_line);
@@ -202,6 +206,17 @@ static int store(struct login *l, const struct login_identity *who, bool replace
                    : hostkey_add(who->file, l->name, l->name_port, who->blob, l->config.hash_known_hosts, e);
 }
 
+/* The time that somebody needs to answer is not the host's. */
+static bool ask_trust(struct login *l, const struct login_identity *who)
+{
+    uint64_t begin = clock_ms();
+    bool yes = l->o->trust(l->o->ctx, who);
+
+    if (l->deadline != UINT64_MAX)
+        l->deadline += clock_ms() - begin;
+    return yes;
+}
+
 /* Go on only with a key that is known, or that the user accepts now. */
 static int accept_key(struct login *l, const struct login_identity *who, struct err *e)
 {
@@ -213,7 +228,7 @@ static int accept_key(struct login *l, const struct login_identity *who, struct 
         return 0;
     case HOSTKEY_UNKNOWN:
     case HOSTKEY_OTHER_TYPE:
-        if (l->o->trust && l->o->trust(l->o->ctx, who)) {
+        if (l->o->trust && ask_trust(l, who)) {
             if (store(l, who, false, e) < 0)
                 return failed(l, "host key", NULL, e);
             tell(l, "host key", LOGIN_OK, NULL, "%s %s, stored in %s", who->type, who->fingerprint, who->file);
@@ -297,7 +312,7 @@ static void add_agent_keys(struct login *l, const struct keys *files, struct key
 
     if (!path)
         return;
-    if (agent_keys(path, clock_sooner(clock_ms() + l->o->times.connect, l->o->deadline), l->a, v, MAX_FOUND / 2, &n, &e) < 0) {
+    if (agent_keys(path, clock_sooner(clock_ms() + l->o->times.connect, l->deadline), l->a, v, MAX_FOUND / 2, &n, &e) < 0) {
         tell(l, "login", LOGIN_NOTE, NULL, "%s", e.msg);
         return;
     }
@@ -312,6 +327,10 @@ static void find_keys(struct login *l, struct keys *out)
 {
     struct keys files = {.n = 0};
 
+    if (l->config.no_keys) {
+        tell(l, "login", LOGIN_NOTE, NULL, "no key: PubkeyAuthentication is off in ssh's configuration");
+        return;
+    }
     for (size_t i = 0; i < l->config.identities.n && files.n < MAX_FOUND / 2; i++) {
         struct key *k = &files.v[files.n];
 
@@ -425,19 +444,51 @@ static int no_more_tries(struct err *e)
     return e->code;
 }
 
-static int login_with_password(struct login *l, struct ssh *s, struct err *e)
+static int ask_password(struct login *l, const struct secret **secret, struct err *e)
 {
-    _cleanup_(attempts_free) struct attempt *ticket = NULL;
+    uint64_t begin = clock_ms();
+    int rc = l->o->password(l->o->ctx, l->user, l->config.hostname, secret, e);
+
+    if (l->deadline != UINT64_MAX)
+        l->deadline += clock_ms() - begin;
+    return rc;
+}
+
+/* One host has many names: tries are counted by the address that the connection goes to, and by the host's key. */
+static int count_try(struct login *l, const struct ssh *s, struct attempt *tickets[2], struct err *e)
+{
+    char fingerprint[HOSTKEY_FINGERPRINT];
+
+    if (hostkey_fingerprint(ssh_hostkey(s), fingerprint) < 0)
+        return err_set(e, VF_EUNSUPPORTED, "no SHA-256 here to tell hosts apart");
+    if (attempts_begin(l->o->ledger, l->user, ssh_address(s), time(NULL), LEDGER_MS, &tickets[0], e) < 0)
+        return e->code;
+    if (attempts_begin(l->o->ledger, l->user, fingerprint, time(NULL), LEDGER_MS, &tickets[1], e) == 0)
+        return 0;
+    (void)attempts_end(&tickets[0], true, NULL); /* no password was sent */
+    return e->code;
+}
+
+static int login_with_password(struct login *l, struct ssh *s, const char *methods, struct err *e)
+{
+    _cleanup_(attempts_free) struct attempt *by_address = NULL, *by_key = NULL;
+    struct attempt *tickets[2] = {NULL, NULL};
     const struct secret *secret = NULL;
     struct err ledger = {0};
     int rc;
+    bool good;
 
-    if (l->o->password(l->o->ctx, l->user, l->config.hostname, &secret, e) < 0)
+    if (ask_password(l, &secret, e) < 0)
         return e->code;
-    if (attempts_begin(l->o->ledger, l->user, l->config.hostname, time(NULL), LEDGER_MS, &ticket, e) < 0)
-        return e->code == VF_EIO ? err_ctx(e, "the try with a password cannot be written down first, so it is not made") : no_more_tries(e);
-    rc = ssh_login_password(s, l->user, (struct slice){secret_text(secret), secret_length(secret)}, e);
-    if (attempts_end(&ticket, rc == SSH_LOGGED_IN || rc == SSH_CANNOT, &ledger) < 0)
+    ssh_set_deadline(s, l->deadline);
+    rc = count_try(l, s, tickets, e);
+    by_address = tickets[0];
+    by_key = tickets[1];
+    if (rc < 0)
+        return rc == VF_EIO ? err_ctx(e, "the try with a password cannot be written down first, so it is not made") : no_more_tries(e);
+    rc = ssh_login_password(s, l->user, methods, (struct slice){secret_text(secret), secret_length(secret)}, e);
+    good = rc == SSH_LOGGED_IN || rc == SSH_CANNOT;
+    if (attempts_end(&by_address, good, &ledger) < 0 || attempts_end(&by_key, good, &ledger) < 0)
         tell(l, "login", LOGIN_NOTE, NULL, "%s", ledger.msg);
     return rc;
 }
@@ -457,7 +508,7 @@ static const char *login_remedy(const struct login *l, const char *methods)
 /* A password, after the keys. */
 static int last_resort(struct login *l, struct ssh *s, const char *methods, struct err *e)
 {
-    int rc = login_with_password(l, s, e);
+    int rc = login_with_password(l, s, methods, e);
 
     if (rc == SSH_LOGGED_IN) {
         l->by_password = true;
@@ -483,7 +534,7 @@ static int last_resort(struct login *l, struct ssh *s, const char *methods, stru
 
 static int open_shell(struct login *l, struct link *link, uint32_t start_ms, bool wait, struct channel **out, struct err *e)
 {
-    struct shell_opt so = {.start_ms = start_ms, .wait = wait, .command_ms = l->o->command_ms, .deadline = l->o->deadline, .answered = l->o->answered, .ctx = l->o->ctx};
+    struct shell_opt so = {.start_ms = start_ms, .wait = wait, .command_ms = l->o->command_ms, .deadline = l->deadline, .answered = l->o->answered, .ctx = l->o->ctx};
     const char *name = link->ops->name;
     uint8_t token[16];
 
@@ -511,7 +562,7 @@ static int open_openssh(struct login *l, const char *reason, struct channel **ou
 static int fetch_key(struct login *l, struct login_identity *who, struct err *e)
 {
     _cleanup_(buf_done) struct buf blob = BUF_INIT(64u << 10);
-    uint64_t until = clock_sooner(clock_ms() + l->o->times.resolve + l->o->times.connect + l->o->times.kex, l->o->deadline);
+    uint64_t until = clock_sooner(clock_ms() + l->o->times.resolve + l->o->times.connect + l->o->times.kex, l->deadline);
     struct slice line, word;
 
     if (openssh_hostkey(&l->openssh, until, l->a, &line, e) < 0)
@@ -572,8 +623,10 @@ static int again(void *ctx, struct ssh **out, struct err *e)
     const char *methods;
     int rc = reconnect(l, &s, e);
 
+    if (rc == 0 && l->by_password)
+        rc = ssh_methods(s, l->user, &methods, e);
     if (rc == 0)
-        rc = l->by_password ? login_with_password(l, s, e) : log_in_by_key(l, s, &methods, e);
+        rc = l->by_password ? login_with_password(l, s, methods, e) : log_in_by_key(l, s, &methods, e);
     if (rc == SSH_LOGGED_IN) {
         *out = s;
         return 0;
@@ -642,8 +695,16 @@ static int open_by_libssh2(struct login *l, struct channel **out, struct err *e)
 
 static int begin(struct login *l, const struct target_host *t, const struct login_opt *o, struct arena *a, struct err *e)
 {
-    *l = (struct login){.t = t, .o = o, .a = a, .since = clock_ms()};
+    *l = (struct login){.t = t, .o = o, .a = a, .since = clock_ms(), .deadline = o->deadline};
     return configure(l, e) < 0 ? e->code : read_known(l, e);
+}
+
+/* What is wrong with ssh's files concerns this host alone; the words on the command line were right. */
+static int of_host(struct err *e)
+{
+    if (e->code == VF_EUSAGE || e->code == VF_EUNSUPPORTED || e->code == VF_EDENIED)
+        e->code = VF_EHOST;
+    return e->code;
 }
 
 int login_open(const struct target_host *t, const struct login_opt *o, struct arena *a, struct channel **out, struct err *e)
@@ -653,14 +714,14 @@ int login_open(const struct target_host *t, const struct login_opt *o, struct ar
     if (!l)
         return err_set(e, VF_ELIMIT, "no room left for a connection");
     if (begin(l, t, o, a, e) < 0)
-        return e->code;
+        return of_host(e);
     if (o->by == LOGIN_OPENSSH)
         return open_by_openssh(l, "--ssh openssh", out, e);
     if (*l->config.proxy && o->by == LOGIN_LIBSSH2)
         return err_set(e, VF_EUSAGE, "the host is reached through %s, which libssh2 cannot; leave --ssh libssh2 away", l->config.proxy);
     if (*l->config.proxy)
         return open_by_openssh(l, arena_printf(a, "the host is reached through %s", l->config.proxy), out, e);
-    return open_by_libssh2(l, out, e);
+    return open_by_libssh2(l, out, e) < 0 ? of_host(e) : 0;
 }
 
 int login_identity(const struct target_host *t, const struct login_opt *o, struct arena *a, struct login_identity *out, struct err *e)
@@ -671,7 +732,7 @@ int login_identity(const struct target_host *t, const struct login_opt *o, struc
     int rc;
 
     if (begin(&l, t, o, a, e) < 0)
-        return e->code;
+        return of_host(e);
     if (o->by == LOGIN_OPENSSH || *l.config.proxy)
         return fetch_key(&l, out, e);
     if (connect_host(&l, &s, &why, e) < 0)

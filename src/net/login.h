@@ -48,7 +48,7 @@ struct login_opt {
     const struct ssh_user *person;
     const char *agent;       /* $SSH_AUTH_SOCK, or NULL */
     const char *(*variable)(const char *name); /* of the environment: IdentityAgent may name one; or NULL */
-    const char *ledger;      /* file that counts password tries */
+    const char *ledger;      /* file that counts password tries; absolute */
     struct ssh_times times;
     uint32_t command_ms;
     uint64_t deadline;       /* of the host, clock_ms() */

@@ -511,20 +511,18 @@ static LIBSSH2_USERAUTH_KBDINT_RESPONSE_FUNC(answer)
     }
     (void)err_set(&s->asked, VF_ELOGIN,
                   s->rounds > 1 ? "it was taken, and then the host asked \"%s\": log in by hand once (has it expired?)"
-                                : "it was not sent: the host asks \"%s\", which is no question for one", buf_z(&said));
+                  : num_prompts > 1 ? "it was not sent: the host asks several things at once, first \"%s\""
+                                    : "it was not sent: the host asks \"%s\", which is no question for one", buf_z(&said));
     (void)shutdown(s->fd, SHUT_RDWR); /* an empty answer would count as a try */
 }
 
-int ssh_login_password(struct ssh *s, const char *user, struct slice password, struct err *e)
+int ssh_login_password(struct ssh *s, const char *user, const char *methods, struct slice password, struct err *e)
 {
     uint64_t until = stage(s, s->times.login);
-    const char *methods;
     enum clock_wait wait;
     bool in_time;
     int rc;
 
-    if (ssh_methods(s, user, &methods, e) < 0)
-        return e->code;
     s->password = password;
     s->rounds = 0;
     s->asked = (struct err){0};
@@ -539,6 +537,11 @@ int ssh_login_password(struct ssh *s, const char *user, struct slice password, s
     }
     s->password = (struct slice){NULL, 0};
     return login_result(s, in_time, wait, rc, e);
+}
+
+void ssh_set_deadline(struct ssh *s, uint64_t deadline)
+{
+    s->deadline = deadline;
 }
 
 /* --- as a link --- */

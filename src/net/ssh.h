@@ -66,10 +66,13 @@ enum ssh_login { SSH_LOGGED_IN, SSH_REFUSED, SSH_CANNOT }; /* cannot: not sent, 
 /* Returns an ssh_login, or a negative code when the connection failed. */
 int ssh_login_key(struct ssh *s, const char *user, const struct ssh_key *k, struct err *e);
 /*
- * One try by keyboard-interactive, or by "password" where only that is offered. The password goes to a single prompt that asks for a password
- * with echo off, once; whatever else is asked (a new password, a code) ends the connection: SSH_REFUSED with what was asked.
+ * One try by keyboard-interactive, or by "password" where only that is among methods (of ssh_methods). The password goes to a single prompt that
+ * asks for a password with echo off, once; whatever else is asked (a new password, a code) ends the connection: SSH_REFUSED with what was
+ * asked. Begun is a try for the host, whatever was answered; SSH_CANNOT: none was begun.
  */
-int ssh_login_password(struct ssh *s, const char *user, struct slice password, struct err *e);
+int ssh_login_password(struct ssh *s, const char *user, const char *methods, struct slice password, struct err *e);
+/* The host's time is counted on from now: somebody was asked meanwhile. */
+void ssh_set_deadline(struct ssh *s, uint64_t deadline);
 
 /*
  * The logged-in connection as a link, which takes it over. again logs in once more, for a host that allows one session on a connection;

@@ -191,6 +191,8 @@ static void read_plain(struct reading *r, struct slice keyword, struct slice val
         c->identities_only = slice_eqz(value, "yes");
     else if (slice_eqz(keyword, "hashknownhosts"))
         c->hash_known_hosts = slice_eqz(value, "yes");
+    else if (slice_eqz(keyword, "pubkeyauthentication"))
+        c->no_keys = slice_eqz(value, "no") || slice_eqz(value, "false");
     else if (slice_eqz(keyword, "hostkeyalias"))
         c->host_key_alias = unless_none(r, value);
     else if (slice_eqz(keyword, "bindaddress"))
@@ -224,6 +226,14 @@ static void read_agent(struct reading *r, struct slice value)
     }
 }
 
+/* A name that cannot be expanded stays as it is: a file that cannot be read refuses every key, which is what ssh does. */
+static const char *revoked_file(struct reading *r, struct slice value)
+{
+    const char *path = expand(r, "RevokedHostKeys", value);
+
+    return path ? path : text_of(r, value);
+}
+
 static void read_files(struct reading *r, struct slice keyword, struct slice value)
 {
     if (slice_eqz(keyword, "identityfile"))
@@ -236,6 +246,8 @@ static void read_files(struct reading *r, struct slice keyword, struct slice val
         add_files(r, "GlobalKnownHostsFile", value, &r->c.global_known_hosts);
     else if (slice_eqz(keyword, "identityagent"))
         read_agent(r, value);
+    else if (slice_eqz(keyword, "revokedhostkeys") && value.n && !slice_eqz(value, "none"))
+        r->c.revoked_host_keys = revoked_file(r, value);
 }
 
 static bool is_name(const char *z, const char *without)
@@ -358,6 +370,8 @@ int sshconfig_ask(const struct ssh_query *q, const struct ssh_user *u, int timeo
         return err_set(e, VF_EUSAGE, "%s: no user or port that ssh could take", q->host);
     rc = run_ssh(q, timeout_ms, &text, e);
     missing = rc == VF_ENOTFOUND;
+    if (missing && q->config_file)
+        return err_set(e, VF_EUNSUPPORTED, "%s is not read: ssh, which understands it, is not installed", q->config_file);
     if (missing) {
         buf_reset(&text);
         add_defaults(q, u, &text);

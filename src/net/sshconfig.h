@@ -50,7 +50,9 @@ struct ssh_config {
      */
     struct ssh_files identities, certificates;
     struct ssh_files user_known_hosts, global_known_hosts; /* existing or not; the first of the user's is written to */
+    const char *revoked_host_keys; /* file of RevokedHostKeys; NULL when there is none */
     bool identities_only, hash_known_hosts;
+    bool no_keys;               /* PubkeyAuthentication no */
     enum ssh_agent agent_kind;
     const char *agent;          /* of SSH_AGENT_PATH and _VARIABLE, else NULL */
     const char *proxy;          /* value of ProxyJump or ProxyCommand; empty when there is none */
@@ -69,7 +71,7 @@ int sshconfig_parse(struct slice text, const struct ssh_query *q, const struct s
 
 /*
  * Run ssh -G, without a shell, for at most timeout_ms (Match exec and names to canonicalize may take their time), and parse it. When ssh is
- * not installed: what it does without configuration, and a note. VF_EUSAGE: host begins with '-' or is no name; VF_EFORMAT: ssh refuses
+ * not installed: what it does without configuration, and a note; VF_EUNSUPPORTED when a configuration was named. VF_EUSAGE: host begins with '-' or is no name; VF_EFORMAT: ssh refuses
  * its configuration, in its own words; VF_EIO; VF_ELIMIT.
  */
 int sshconfig_ask(const struct ssh_query *q, const struct ssh_user *u, int timeout_ms, struct arena *a, struct ssh_config *out, struct err *e);
