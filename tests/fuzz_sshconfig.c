@@ -28,8 +28,6 @@ static void check(struct slice text, struct arena *a)
     check_files(&c.user_known_hosts);
     check_files(&c.global_known_hosts);
     fuzz_touchz(c.proxy);
-    fuzz_touchz(c.pubkey_types);
-    fuzz_touchz(c.add_keys_to_agent);
     fuzz_touchz(sshconfig_hostkey_name(&c, &port));
     FUZZ_CHECK(c.nnotes <= SSH_MAX_NOTES);
     for (size_t i = 0; i < c.nnotes; i++)

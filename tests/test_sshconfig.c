@@ -81,13 +81,10 @@ static void all_that_is_asked_for_is_taken_from_the_answer(void **state)
     assert_string_equal(c.host_key_alias, "esxalias");
     assert_int_equal(c.agent_kind, SSH_AGENT_PATH);
     assert_string_equal(c.agent, "/run/agent.sock");
-    assert_string_equal(c.pubkey_types, "ssh-ed25519,rsa-sha2-256");
     FILES_ARE(&c.identities, "/users/anna/.ssh/id_rsa", "/keys/esx");
     FILES_ARE(&c.certificates, "/users/anna/cert-1000");
     FILES_ARE(&c.global_known_hosts, "/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2");
     FILES_ARE(&c.user_known_hosts, "/users/anna/.ssh/known_hosts", "/users/anna/.ssh/known_hosts2");
-    assert_string_equal(c.add_keys_to_agent, "confirm");
-    assert_int_equal(c.connect_timeout_s, 15);
     assert_string_equal(c.bind_address, "10.0.0.9");
     assert_string_equal(c.proxy, "jump@bastion:22");
     assert_int_equal(c.nnotes, 0);
@@ -102,7 +99,6 @@ static void what_is_not_told_or_none_is_empty(void **state)
     unsigned port = 0;
 
     (void)state;
-    assert_int_equal(c.connect_timeout_s, 0);
     assert_int_equal(c.identities.n + c.certificates.n + c.user_known_hosts.n + c.global_known_hosts.n, 0);
     assert_string_equal(c.proxy, "");
     assert_null(c.host_key_alias);
@@ -251,7 +247,6 @@ static void ssh_is_asked_and_only_files_that_exist_count(void **state)
     assert_int_equal(c.certificates.n, 0);
     assert_string_equal(c.proxy, "jump@bastion");
     assert_string_equal(c.host_key_alias, "alias-of-it");
-    assert_int_equal(c.connect_timeout_s, 7);
     assert_true(c.hash_known_hosts);
     assert_int_equal(c.user_known_hosts.n, 2);
     q.user = "svc";

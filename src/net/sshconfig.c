@@ -197,14 +197,8 @@ static void read_plain(struct reading *r, struct slice keyword, struct slice val
         c->host_key_alias = unless_none(r, value);
     else if (slice_eqz(keyword, "bindaddress"))
         c->bind_address = unless_none(r, value);
-    else if (slice_eqz(keyword, "addkeystoagent"))
-        c->add_keys_to_agent = text_of(r, value);
-    else if (slice_eqz(keyword, "pubkeyacceptedalgorithms") || slice_eqz(keyword, "pubkeyacceptedkeytypes")) /* so before 8.5 */
-        c->pubkey_types = text_of(r, value);
     else if (slice_eqz(keyword, "addressfamily"))
         c->family = slice_eqz(value, "inet") ? SSH_FAMILY_INET : slice_eqz(value, "inet6") ? SSH_FAMILY_INET6 : SSH_FAMILY_ANY;
-    else if (slice_eqz(keyword, "connecttimeout"))
-        c->connect_timeout_s = is_number && number <= 86400 ? (unsigned)number : 0;
     else if ((slice_eqz(keyword, "proxyjump") || slice_eqz(keyword, "proxycommand")) && !c->proxy[0] && value.n && !slice_eqz(value, "none"))
         c->proxy = text_of(r, value);
 }
@@ -262,7 +256,7 @@ static bool is_name(const char *z, const char *without)
 
 int sshconfig_parse(struct slice text, const struct ssh_query *q, const struct ssh_user *u, struct arena *a, struct ssh_config *out, struct err *e)
 {
-    struct reading r = {.q = q, .u = u, .a = a, .c = {.hostname = "", .user = "", .proxy = "", .add_keys_to_agent = "false", .pubkey_types = ""}};
+    struct reading r = {.q = q, .u = u, .a = a, .c = {.hostname = "", .user = "", .proxy = ""}};
     struct slice rest = text, keyword, value;
 
     while (next_setting(&rest, &keyword, &value))

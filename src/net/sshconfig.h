@@ -58,10 +58,7 @@ struct ssh_config {
     const char *proxy;          /* value of ProxyJump or ProxyCommand; empty when there is none */
     const char *host_key_alias; /* NULL when there is none */
     const char *bind_address;   /* NULL: any */
-    const char *add_keys_to_agent; /* as ssh -G prints it: "false", "true", "ask", "confirm", a time */
-    const char *pubkey_types;      /* PubkeyAcceptedAlgorithms, parted by commas; empty when not told */
     enum ssh_family family;
-    unsigned connect_timeout_s; /* 0: none */
     const char *notes[SSH_MAX_NOTES]; /* what was left out, and why */
     size_t nnotes;
 };
