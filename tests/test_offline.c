@@ -362,6 +362,8 @@ static void a_broken_recording_leaves_its_files_and_is_incomplete(void **state)
         "{\"format\": 1, \"answers\": {}}",
         "{\"format\": 1, \"answers\": [1]}",
         "{\"format\": 1, \"answers\": [],}",
+        "{\"format\": 1, \"trouble\": true, \"answers\": []}",
+        "{\"format\": 1, \"trouble\": \"\", \"answers\": []}",
         "{\"format\": 1, \"answers\": [{\"ask\": \"x\"}]}",
         "{\"format\": 1, \"answers\": [{\"status\": \"ok\", \"file\": \"esxcli_vm_process_list.txt\"}]}",
         "{\"format\": 1, \"answers\": [{\"ask\": \"x\", \"status\": \"ok\", \"file\": \"gone.txt\"}]}",
@@ -380,6 +382,21 @@ static void a_broken_recording_leaves_its_files_and_is_incomplete(void **state)
         channel_close(&f->targets[0].channel);
     }
     f->n = 0;
+}
+
+static void what_ailed_a_recorded_host_is_said_again(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "esxcli_vm_process_list.txt", "machines");
+    put(f, "recording.json", "{\"format\": 1, \"trouble\": \"hostd does not run: esxcli cannot connect to it\", \"answers\": []}");
+    open_ok(f, "recording");
+    assert_string_equal(f->targets[0].cut, "hostd does not run: esxcli cannot connect to it");
+    assert_true(slice_eqz(ask(f, ASK_ESXCLI, "vm process list")->body, "machines"));
+    channel_close(&f->targets[0].channel);
+    put(f, "recording.json", "{\"format\": 1, \"trouble\": null, \"answers\": []}");
+    open_ok(f, "recording");
+    assert_null(f->targets[0].cut);
 }
 
 static void a_file_that_a_recording_names_and_lacks_is_unreadable(void **state)
@@ -605,6 +622,7 @@ int main(void)
         T(fragments_are_joined_in_order_and_a_gap_cuts),
         T(a_recording_knows_how_its_asks_went),
         T(a_broken_recording_leaves_its_files_and_is_incomplete),
+        T(what_ailed_a_recorded_host_is_said_again),
         T(a_file_that_a_recording_names_and_lacks_is_unreadable),
         T(each_folder_of_answers_is_a_host),
         T(a_recording_speaks_of_its_own_folder),

@@ -52,7 +52,7 @@ static int folder_of(struct run *r, const struct env_host *h, struct buf *out, s
     return 0;
 }
 
-/* What tells whose host it is, learned from everything that was answered. */
+/* What tells whose host it is, learned from everything that was answered, and from what was said of the host as a whole. */
 static int learn(const struct run *r, const struct env_host *h, const struct tapped *v, size_t n, struct arena *a, struct anonymiser **out, struct err *e)
 {
     struct anonymiser *x = anonymiser_new(r->key, a);
@@ -60,6 +60,8 @@ static int learn(const struct run *r, const struct env_host *h, const struct tap
 
     for (size_t i = 0; i < n && ok; i++)
         ok = anonymiser_learn(x, &v[i].ask, v[i].reply.body) == 0 && anonymiser_learn(x, NULL, slice_of(v[i].file)) == 0;
+    if (ok && h->incomplete)
+        ok = anonymiser_learn(x, NULL, slice_of(h->incomplete)) == 0;
     if (!ok)
         return err_set(e, VF_ELIMIT, "no room left for the names of this host");
     *out = x;
@@ -103,7 +105,9 @@ static void now(char out[32])
 static int write_recording(struct run *r, const struct env_host *h, const char *folder, size_t *answers, size_t *bad, struct err *e)
 {
     _cleanup_(arena_done) struct arena *a = arena_new(1u << 30);
+    _cleanup_(buf_done) struct buf trouble = BUF_INIT(64u << 10);
     _cleanup_(recording_free) struct recording *rec = NULL;
+    struct slice said = slice_of(h->incomplete ? h->incomplete : "");
     struct anonymiser *x = NULL;
     char taken[32];
     const struct tapped *v = tap_answers(h->target->channel, answers);
@@ -118,8 +122,10 @@ static int write_recording(struct run *r, const struct env_host *h, const char *
         if (add(rec, x, &v[i], e) < 0)
             return e->code;
     }
+    if (change(x, said, &trouble, &said, e) < 0)
+        return e->code;
     now(taken);
-    return recording_end(rec, taken, e);
+    return recording_end(rec, taken, said.n ? arena_dup(a, said).p : NULL, e);
 }
 
 static int on_host(void *ctx, const struct env_host *h, struct err *e)

@@ -16,9 +16,16 @@
  * A name is compared word by word: blanks, '_', '-', '/', '.' and '=' part words; esxcli, localcli, formatter options and the ending
  * are left out, so is what a browser adds: a second ending, "(1)"; case counts in one-letter words only (esxcfg-scsidevs -a and -A differ).
  *
- * recording.json: {"format": 1, "taken": ISO time, "answers": [{"ask": "esxcli storage core adapter list", "file": name,
- * "status": "ok" | "timeout" | "denied" | "lost" | "failed", "exit": N, "bytes": N, "note": text}]}. A file shorter or longer than
- * "bytes" is a cut answer. It speaks of the files below its own folder, in archives too.
+ * recording.json: {"format": 1, "taken": ISO time, "trouble": text, "answers": [{"ask": "esxcli storage core adapter list", "file": name,
+ * "status": "ok" | "timeout" | "denied" | "lost" | "failed", "exit": N, "bytes": N, "note": text}]}. It speaks of the files below its own
+ * folder, in archives too.
+ *
+ *   trouble   why the host could not be read whole when it was recorded, in one sentence ("hostd does not run: ...", "the connection broke:
+ *             ..."): its target is cut for the same reason. Left out when there was none
+ *   ask       "esxcli ...", another command, or the absolute path of a file on the host
+ *   file      holds the answer, left out when there is none
+ *   status    "ok": all of the output is in the file, whatever the command's exit; with the others it is cut or missing, and note says why
+ *   bytes     size of the file; a shorter or longer one is a cut answer
  */
 
 /*

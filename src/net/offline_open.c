@@ -132,6 +132,19 @@ static void add_answer(struct reading *rd, const struct js *v)
         en->note = arena_printf(rd->o->arena, SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(status), note.n ? ": " : "", SLICE_ARG(note));
 }
 
+/* What ailed the host when it was recorded is said of it again, in the same words. */
+static void add_trouble(struct reading *rd, const struct js *v)
+{
+    struct slice text = slice_cut(js_as_text(v), 0, MAX_SAID);
+
+    if (!v || js_kind(v) == JS_NULL)
+        return;
+    if (js_kind(v) != JS_TEXT || text.n == 0)
+        problem(rd->op, rd->t, "recording.json", "\"trouble\" is no text");
+    else
+        problem(rd->op, rd->t, "", arena_printf(rd->op->a, SLICE_FMT, SLICE_ARG(text)));
+}
+
 /* One that cannot be understood makes the target incomplete; its files still answer by their names. */
 static void read_manifest(struct opening *op, struct offline *o, struct target *t, struct slice folder)
 {
@@ -161,6 +174,7 @@ static void read_manifest(struct opening *op, struct offline *o, struct target *
         problem(op, t, "", e.msg);
         return;
     }
+    add_trouble(&rd, js_get(doc, "trouble"));
     for (size_t i = 0; i < js_count(answers); i++)
         add_answer(&rd, js_at(answers, i));
 }

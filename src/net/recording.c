@@ -147,13 +147,15 @@ int recording_add(struct recording *r, struct slice command, struct slice file, 
     return 0;
 }
 
-int recording_end(struct recording *r, const char *taken, struct err *e)
+int recording_end(struct recording *r, const char *taken, const char *trouble, struct err *e)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_INDEX);
     _cleanup_(js_free) struct js *doc = js_object();
 
     js_put(doc, "format", js_int(FORMAT));
     js_put(doc, "taken", js_textz(taken));
+    if (trouble)
+        js_put(doc, "trouble", js_textz(trouble));
     js_put(doc, "answers", r->answers);
     r->answers = NULL;
     js_write(doc, true, &b);

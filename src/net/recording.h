@@ -17,8 +17,11 @@ int recording_new(const char *folder, struct recording **out, struct err *e);
  * gives the status timeout; timeout, lost, denied and failed are known words, anything else is "failed".
  */
 int recording_add(struct recording *r, struct slice command, struct slice file, const struct reply *reply, struct slice body, struct err *e);
-/* taken: ISO 8601. Writes recording.json, and everything is on disk on return. */
-int recording_end(struct recording *r, const char *taken, struct err *e);
+/*
+ * taken: ISO 8601. trouble: what was wrong with the host or the channel as a whole, or NULL. Writes recording.json, and everything is on disk on
+ * return.
+ */
+int recording_end(struct recording *r, const char *taken, const char *trouble, struct err *e);
 /* Frees; without recording_end the folder stays as it is. Accepts NULL. */
 void recording_free(struct recording **r);
 
