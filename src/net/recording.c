@@ -41,27 +41,6 @@ static bool is_empty(int fd)
     return empty;
 }
 
-int recording_new(const char *folder, struct recording **out, struct err *e)
-{
-    struct recording *r = xmalloc(sizeof *r);
-    bool made = mkdir(folder, 0700) == 0;
-
-    *r = (struct recording){.folder = -1, .arena = arena_new(16u << 20), .answers = js_array()};
-    r->path = arena_printf(r->arena, "%s", folder);
-    if (!made && errno != EEXIST)
-        (void)failed(r, "", e);
-    else if ((r->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-        (void)failed(r, "", e);
-    else if (!made && !is_empty(r->folder))
-        (void)err_set(e, VF_EUSAGE, "%s: there is something in this folder; a recording wants a new one or an empty one", folder);
-    else {
-        *out = r;
-        return 0;
-    }
-    recording_free(&r);
-    return e->code;
-}
-
 void recording_free(struct recording **at)
 {
     struct recording *r = *at;
@@ -147,17 +126,18 @@ int recording_add(struct recording *r, struct slice command, struct slice file, 
     return 0;
 }
 
-int recording_end(struct recording *r, const char *taken, const char *trouble, struct err *e)
+/* Takes answers. What is there already is replaced at once, whenever the machine stops. */
+static int write_index(struct recording *r, const char *taken, const char *trouble, struct js *answers, struct err *e)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_INDEX);
     _cleanup_(js_free) struct js *doc = js_object();
 
     js_put(doc, "format", js_int(FORMAT));
-    js_put(doc, "taken", js_textz(taken));
+    if (taken)
+        js_put(doc, "taken", js_textz(taken));
     if (trouble)
         js_put(doc, "trouble", js_textz(trouble));
-    js_put(doc, "answers", r->answers);
-    r->answers = NULL;
+    js_put(doc, "answers", answers);
     js_write(doc, true, &b);
     if (b.cut)
         return err_set(e, VF_ELIMIT, "%s/recording.json: too many answers", r->path);
@@ -166,4 +146,33 @@ int recording_end(struct recording *r, const char *taken, const char *trouble, s
     if (renameat(r->folder, "recording.json.part", r->folder, "recording.json") < 0 || fsync(r->folder) < 0)
         return failed(r, "recording.json", e);
     return 0;
+}
+
+int recording_new(const char *folder, struct recording **out, struct err *e)
+{
+    struct recording *r = xmalloc(sizeof *r);
+    bool made = mkdir(folder, 0700) == 0;
+
+    *r = (struct recording){.folder = -1, .arena = arena_new(16u << 20), .answers = js_array()};
+    r->path = arena_printf(r->arena, "%s", folder);
+    if (!made && errno != EEXIST)
+        (void)failed(r, "", e);
+    else if ((r->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+        (void)failed(r, "", e);
+    else if (!made && !is_empty(r->folder))
+        (void)err_set(e, VF_EUSAGE, "%s: there is something in this folder; a recording wants a new one or an empty one", folder);
+    else if (write_index(r, NULL, "the recording was not finished", js_array(), e) == 0) {
+        *out = r;
+        return 0;
+    }
+    recording_free(&r);
+    return e->code;
+}
+
+int recording_end(struct recording *r, const char *taken, const char *trouble, struct err *e)
+{
+    struct js *answers = r->answers;
+
+    r->answers = NULL;
+    return write_index(r, taken, trouble, answers, e);
 }

@@ -5,8 +5,9 @@
 #include "net/channel.h"
 
 /*
- * Writes a recording (offline.h tells the format): one file for each answer, and recording.json at the end, so that a folder without it was
- * not finished. The folder is new or empty, only its owner may read it, and nothing in it is ever overwritten.
+ * Writes a recording (offline.h tells the format): one file for each answer, and recording.json. From the beginning there is one that says that
+ * the recording was not finished; the end replaces it. The folder is new or empty, only its owner may read it, and nothing else in it is
+ * ever overwritten.
  */
 struct recording;
 
@@ -22,7 +23,7 @@ int recording_add(struct recording *r, struct slice command, struct slice file, 
  * return.
  */
 int recording_end(struct recording *r, const char *taken, const char *trouble, struct err *e);
-/* Frees; without recording_end the folder stays as it is. Accepts NULL. */
+/* Frees; without recording_end the folder stays as it is, not finished. Accepts NULL. */
 void recording_free(struct recording **r);
 
 #endif
