@@ -165,7 +165,7 @@ static int run(struct cli *c, int argc, char **argv)
         (void)err_set(&e, VF_EUSAGE, "what to record? A host, a folder of outputs, or a support bundle");
     else if (!v.output || !*v.output)
         (void)err_set(&e, VF_EUSAGE, "--output DIR says where to");
-    if (e.code || env_open(&env, c->data, c->env.data, &e) < 0 || random_bytes(r.key, sizeof r.key) < 0)
+    if (e.code || recording_check(v.output, &e) < 0 || env_open(&env, c->data, c->env.data, &e) < 0 || random_bytes(r.key, sizeof r.key) < 0)
         return cli_fail(c, "record", &e);
     env.cli = c;
     env.tap = true;

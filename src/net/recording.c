@@ -22,6 +22,8 @@ struct recording {
     struct arena *arena;
 };
 
+static const char not_empty[] = "%s: there is something in this folder; a recording wants a new one or an empty one";
+
 static int failed(const struct recording *r, const char *what, struct err *e)
 {
     return err_set(e, VF_EIO, "%s%s%s: %s", r->path, *what ? "/" : "", what, strerror(errno));
@@ -39,6 +41,42 @@ static bool is_empty(int fd)
     if (d)
         (void)closedir(d);
     return empty;
+}
+
+/* The folder that a path lies in, as text. */
+static void add_parent(const char *path, struct buf *out)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    buf_add(out, n ? (struct slice){path, n} : SLICE_LIT("."));
+}
+
+int recording_check(const char *folder, struct err *e)
+{
+    _cleanup_(fsx_close) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_(buf_done) struct buf parent = BUF_INIT(64u << 10);
+    const char *writes = folder;
+    struct stat st;
+
+    if (fd < 0 && errno == ENOTDIR)
+        return err_set(e, VF_EUSAGE, "%s: this is no folder", folder);
+    if (fd < 0 && (errno != ENOENT || lstat(folder, &st) == 0)) /* a link to nothing is there as well */
+        return err_set(e, VF_EIO, "%s: %s", folder, strerror(errno));
+    if (fd >= 0 && !is_empty(fd))
+        return err_set(e, VF_EUSAGE, not_empty, folder);
+    if (fd < 0) {
+        add_parent(folder, &parent);
+        writes = buf_z(&parent);
+        if (stat(writes, &st) < 0 && errno == ENOENT)
+            return err_set(e, VF_EUSAGE, "%s: the folder %s, in which it would be made, does not exist; make it first", folder, writes);
+    }
+    return faccessat(AT_FDCWD, writes, W_OK | X_OK, AT_EACCESS) < 0 ? err_set(e, VF_EIO, "%s: nothing can be written in it: %s", writes, strerror(errno)) : 0;
 }
 
 void recording_free(struct recording **at)
@@ -160,7 +198,7 @@ int recording_new(const char *folder, struct recording **out, struct err *e)
     else if ((r->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         (void)failed(r, "", e);
     else if (!made && !is_empty(r->folder))
-        (void)err_set(e, VF_EUSAGE, "%s: there is something in this folder; a recording wants a new one or an empty one", folder);
+        (void)err_set(e, VF_EUSAGE, not_empty, folder);
     else if (write_index(r, NULL, "the recording was not finished", js_array(), e) == 0) {
         *out = r;
         return 0;

@@ -11,6 +11,11 @@
  */
 struct recording;
 
+/*
+ * Whether recording_new would take the folder, as far as can be seen without making it: for asking before a host is asked for minutes. Returns 0,
+ * VF_EUSAGE (there is something in it, it is no folder, or the folder that it would lie in is missing), VF_EIO.
+ */
+int recording_check(const char *folder, struct err *e);
 /* Returns 0, VF_EUSAGE (there is something in the folder), VF_EIO. */
 int recording_new(const char *folder, struct recording **out, struct err *e);
 /*
