@@ -139,10 +139,9 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
         return err_set(e, VF_EFORMAT, "%s: %s", h->target->label, h->incomplete ? h->incomplete : "nothing of it can be read");
     if (folder_of(r, h, &folder, e) < 0 || write_recording(r, h, buf_z(&folder), &answers, &bad, e) < 0)
         return e->code;
-    if (h->incomplete) {
+    if (h->incomplete)
         cli_warn(r->c, "%s: %s", h->target->label, h->incomplete);
-        r->incomplete++;
-    }
+    r->incomplete += h->incomplete || bad || answers == 0;
     buf_add_safe(&b, buf_slice(&folder));
     buf_printf(&b, ": %zu answers%s", answers, r->v->anonymise ? ", anonymised" : "");
     if (bad)
@@ -194,7 +193,8 @@ const struct command cmd_record = {
         "names, each by the same other one of the same width wherever and however it is spelled; models, versions, PCI ids and times stay, and a "
         "scan finds the same. A text that nothing marks as a name (a comment, an odd log line) cannot be recognised: look through the folder before "
         "it is sent.\n\n"
-        "Exit status: 0 all was read, 1 nothing was written, 3 incomplete: a host was not reached, or not all of it was read.",
+        "Exit status: 0 all was read, 1 nothing was written, 3 incomplete: a host was not reached, or not all of it was read; answers that "
+        "failed or were cut count.",
     .opts = record_opts,
     .group = &hosts_over_ssh,
     .run = run,
