@@ -43,6 +43,7 @@ struct reply {
     int exit_code;
     struct slice body;  /* lives until the channel is closed */
     struct slice where; /* file that holds the answer, relative to the target; empty when there is none */
+    struct slice path;  /* of the file on the host, absolute, where the channel knows it and where does not tell; else empty */
     const char *note;   /* why not, or that the body was cut */
     bool cut;           /* body is known to be incomplete */
     bool part;          /* one file of several that an ASK_FILE with '*' or a rotated log gives: all of them count */

@@ -278,6 +278,12 @@ static bool seen_before(struct entry *const *hits, size_t i)
     return false;
 }
 
+/* Where a file lay on the host is what a recording asked, whatever its own file is called. */
+static struct slice host_path(const struct entry *en)
+{
+    return slice_cut(en->ask, 0, slice_starts(en->ask, "/") ? en->ask.n : 0);
+}
+
 static int reply_one(struct offline *o, struct entry *en, bool part, reply_fn *fn, void *ctx)
 {
     struct err e = {0};
@@ -296,6 +302,7 @@ static int reply_one(struct offline *o, struct entry *en, bool part, reply_fn *f
         if (r.cut && !r.note)
             r.note = en->bytes != UINT64_MAX ? "the file has not the size it was recorded with" : "longer than the limit";
     }
+    r.path = host_path(en);
     return fn(ctx, &r);
 }
 

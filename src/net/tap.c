@@ -102,7 +102,7 @@ static void keep(struct tap *t, const struct ask *q, const struct reply *r)
     if (r->status == REPLY_MISSING)
         return;
     a.ask.text = arena_dup(t->arena, q->text);
-    a.command = q->kind == ASK_FILE ? path_of(t, q, r->where)
+    a.command = q->kind == ASK_FILE ? path_of(t, q, r->path.n ? r->path : r->where)
                                     : slice_of(arena_printf(t->arena, "%s" SLICE_FMT, q->kind == ASK_ESXCLI ? "esxcli " : "", SLICE_ARG(q->text)));
     key = slice_of(arena_printf(t->arena, SLICE_FMT "\n%p %zu %d " SLICE_FMT, SLICE_ARG(a.command), (const void *)r->body.p, r->body.n, (int)r->status,
                                 SLICE_ARG(r->where)));
