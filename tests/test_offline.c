@@ -384,6 +384,23 @@ static void a_broken_recording_leaves_its_files_and_is_incomplete(void **state)
     f->n = 0;
 }
 
+static void a_recorded_file_answers_what_was_asked_and_nothing_else(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "var/log/vmkernel.log", "no log");
+    put(f, "esxcli_vm_process_list.txt", "no machines");
+    put(f, "recording.json", "{\"format\": 1, \"answers\": ["
+                             "{\"ask\": \"uptime\", \"file\": \"var/log/vmkernel.log\", \"status\": \"ok\", \"bytes\": 6},"
+                             "{\"ask\": \"/etc/motd\", \"file\": \"esxcli_vm_process_list.txt\", \"status\": \"ok\", \"bytes\": 11}]}");
+    open_ok(f, "recording");
+    assert_int_equal(ask(f, ASK_FILE, "/var/log/vmkernel.log")->status, REPLY_MISSING);
+    assert_int_equal(ask(f, ASK_ESXCLI, "vm process list")->status, REPLY_MISSING);
+    assert_true(slice_eqz(ask(f, ASK_SHELL, "uptime")->body, "no log"));
+    assert_true(slice_eqz(ask(f, ASK_FILE, "/etc/motd")->body, "no machines"));
+    assert_true(slice_eqz(ask(f, ASK_FILE, "/etc/motd")->path, "/etc/motd"));
+}
+
 static void what_ailed_a_recorded_host_is_said_again(void **state)
 {
     struct fixture *f = *state;
@@ -622,6 +639,7 @@ int main(void)
         T(fragments_are_joined_in_order_and_a_gap_cuts),
         T(a_recording_knows_how_its_asks_went),
         T(a_broken_recording_leaves_its_files_and_is_incomplete),
+        T(a_recorded_file_answers_what_was_asked_and_nothing_else),
         T(what_ailed_a_recorded_host_is_said_again),
         T(a_file_that_a_recording_names_and_lacks_is_unreadable),
         T(each_folder_of_answers_is_a_host),

@@ -220,7 +220,7 @@ static bool entry_answers(const struct entry *en, const struct ask *q, struct sl
     if (en->stray)
         return false;
     if (q->kind == ASK_FILE)
-        return file_answers(slice_starts(en->ask, "/") ? slice_from(en->ask, 1) : en->name, q->text);
+        return en->ask.n ? slice_starts(en->ask, "/") && file_answers(slice_from(en->ask, 1), q->text) : file_answers(en->name, q->text);
     return en->words.n && slice_eq(en->words, ask_words);
 }
 

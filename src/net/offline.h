@@ -20,9 +20,9 @@
  * "status": "ok" | "timeout" | "denied" | "lost" | "failed", "exit": N, "bytes": N, "note": text}]}. It speaks of the files below its own
  * folder, in archives too.
  *
- *   trouble   why the host could not be read whole when it was recorded, in one sentence ("hostd does not run: ...", "the connection broke:
- *             ..."): its target is cut for the same reason. Left out when there was none
- *   ask       "esxcli ...", another command, or the absolute path of a file on the host
+ *   trouble   why the host could not be read whole when it was recorded, in one sentence ("hostd does not run: ...",
+ *             "the connection broke: ..."): its target is cut for the same reason. Left out when there was none
+ *   ask       "esxcli ...", another command, or the absolute path of a file on the host: it answers that and nothing else
  *   file      holds the answer, left out when there is none
  *   status    "ok": all of the output is in the file, whatever the command's exit; with the others it is cut or missing, and note says why
  *   bytes     size of the file; a shorter or longer one is a cut answer

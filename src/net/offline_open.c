@@ -88,8 +88,10 @@ static void name_answer(struct reading *rd, struct entry *en, struct slice ask, 
     if (ask.p[0] != '/') {
         offline_words(ask, &words);
         en->words = arena_dup(rd->o->arena, buf_slice(&words));
-    } else if (!file) {
-        en->name = arena_dup(rd->o->arena, slice_from(ask, 1));
+    } else {
+        en->words.n = 0;
+        if (!file)
+            en->name = arena_dup(rd->o->arena, slice_from(ask, 1));
     }
     en->ask = arena_dup(rd->o->arena, ask);
 }
