@@ -509,6 +509,41 @@ static void another_key_gives_other_replacements(void **state)
     arena_free(v.a);
 }
 
+static void short_names_are_learned_beside_a_full_one_they_are_no_part_of(void **state)
+{
+    const struct ask hostname = {.kind = ASK_ESXCLI, .text = SLICE_LIT("system hostname get")}, other = {.kind = ASK_ESXCLI, .text = SLICE_LIT("system version get")};
+    static const char *const answers[] = {
+        "   Domain Name: bankhaus.ch\n   Fully Qualified Domain Name: prod42.acme.example\n   Host Name: zuerich7\n",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<output xmlns=\"http://www.vmware.com/Products/ESX/5.0/esxcli\">\n<root>\n   <structure typeName=\"FQDNHostName\">\n"
+        "      <field name=\"DomainName\">\n         <string>bankhaus.ch</string>\n      </field>\n"
+        "      <field name=\"FullyQualifiedDomainName\">\n         <string>prod42.acme.example</string>\n      </field>\n"
+        "      <field name=\"HostName\">\n         <string>zuerich7</string>\n      </field>\n   </structure>\n</root>\n</output>\n",
+        "DomainName,FullyQualifiedDomainName,HostName,\nbankhaus.ch,prod42.acme.example,zuerich7,\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i <= sizeof answers / sizeof *answers; i++) {
+        bool asked = i < sizeof answers / sizeof *answers;
+        const char *text = "zuerich7 prod42.acme.example nas01.bankhaus.ch esx-77.firma.test";
+        const char *out;
+        struct unit u;
+
+        unit_begin(&u);
+        assert_int_equal(anonymiser_hostname(u.x, asked ? &hostname : &other, slice_of(answers[asked ? i : 0])), 0);
+        assert_int_equal(anonymiser_host(u.x, SLICE_LIT("esx-77.firma.test")), 0);
+        assert_int_equal(anonymiser_host(u.x, SLICE_LIT("127.0.0.1")), 0);
+        unit_seal(&u, "nas01.bankhaus.ch");
+        out = unit_apply(&u, text);
+        assert_null(strstr(out, "firma"));
+        assert_int_equal(strstr(out, "zuerich7") == NULL, asked);
+        assert_int_equal(strstr(out, "prod42") == NULL, asked);
+        assert_int_equal(strstr(out, "acme") == NULL, asked);
+        assert_int_equal(strstr(out, "bankhaus") == NULL, asked);
+        assert_int_equal(strstr(out, "nas01") == NULL, asked);
+        arena_free(u.a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +553,7 @@ int main(void)
         cmocka_unit_test(device_ids_keep_type_and_vendor),
         cmocka_unit_test(addresses_stay_in_their_networks),
         cmocka_unit_test(a_host_is_the_same_in_every_name_that_holds_it),
+        cmocka_unit_test(short_names_are_learned_beside_a_full_one_they_are_no_part_of),
         cmocka_unit_test(what_begins_inside_of_another_is_replaced_past_its_end),
         cmocka_unit_test(words_of_the_product_are_replaced_in_their_place_only),
         cmocka_unit_test(defaults_and_placeholders_stay),

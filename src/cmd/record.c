@@ -27,6 +27,7 @@ static const struct opt record_opts[] = {
 
 struct run {
     struct cli *c;
+    struct env *env;
     const struct record_values *v;
     bool several;
     size_t nhosts, incomplete;
@@ -52,12 +53,33 @@ static int folder_of(struct run *r, const struct env_host *h, struct buf *out, s
     return 0;
 }
 
+/* What one answer says by itself: the facts of all know nothing where it contradicts another. Logs have names by their patterns only. */
+static bool learn_alone(const struct run *r, const struct tapped *t, struct anonymiser *x)
+{
+    _cleanup_(arena_done) struct arena *a = NULL;
+    enum decode_state state;
+    struct facts *f;
+    size_t matched;
+    struct err e;
+
+    if (t->ask.kind == ASK_FILE || t->reply.body.n == 0)
+        return true;
+    a = arena_new(ENV_MAX_HOST);
+    f = facts_new(&r->env->schema, a);
+    if (!f)
+        return false;
+    (void)collect_decode(&r->env->probes, t->command, t->reply.body, t->file, f, &state, &matched, &e); /* what there is counts */
+    return anonymiser_facts(x, f) == 0 && anonymiser_hostname(x, &t->ask, t->reply.body) == 0;
+}
+
 /* What tells whose host it is, learned from everything that was answered, and from what was said of the host as a whole. */
 static int learn(const struct run *r, const struct env_host *h, const struct tapped *v, size_t n, struct arena *a, struct anonymiser **out, struct err *e)
 {
     struct anonymiser *x = anonymiser_new(r->key, a);
-    bool ok = x && anonymiser_facts(x, h->facts) == 0;
+    bool ok = x && anonymiser_facts(x, h->facts) == 0 && (h->target->channel->ops->saved || anonymiser_host(x, slice_of(h->target->label)) == 0);
 
+    for (size_t i = 0; i < n && ok; i++)
+        ok = learn_alone(r, &v[i], x);
     for (size_t i = 0; i < n && ok; i++)
         ok = anonymiser_learn(x, &v[i].ask, v[i].reply.body) == 0 && anonymiser_learn(x, NULL, slice_of(v[i].file)) == 0;
     if (ok && h->incomplete)
@@ -153,8 +175,8 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
 static int run(struct cli *c, int argc, char **argv)
 {
     struct record_values v = {.output = NULL};
-    struct run r = {.c = c, .v = &v};
     _cleanup_(env_close) struct env env = {0};
+    struct run r = {.c = c, .env = &env, .v = &v};
     struct err e = {0};
     int n, status, failed = STATUS_OK;
 

@@ -1,5 +1,8 @@
 #include "collect/anonymise_parts.h"
 
+#include "decode/decode.h"
+
+#define MAX_HOSTNAME (64u << 20) /* for decoding an answer of a few lines */
 #define MAX_NAME 512u /* bytes of a name; the product's own limit is 80 characters */
 
 static uint64_t word_of(const uint8_t *p)
@@ -345,6 +348,32 @@ int anonymiser_facts(struct anonymiser *x, const struct facts *f)
         for (size_t i = 0; i < facts_count(f, t); i++)
             for (unsigned c = 0; c < f->schema->tables[t].ncolumns; c++)
                 see_cell(x, &f->schema->tables[t].columns[c], &facts_at(f, t, i)->cells[c]);
+    return x->failed ? VF_ELIMIT : 0;
+}
+
+int anonymiser_host(struct anonymiser *x, struct slice name)
+{
+    anonymise_see_host(x, name);
+    return x->failed ? VF_ELIMIT : 0;
+}
+
+int anonymiser_hostname(struct anonymiser *x, const struct ask *q, struct slice body)
+{
+    static const char *const keys[] = {"Host Name", "Domain Name", "Fully Qualified Domain Name"};
+    static const struct decode_opt opt = {.shape = SHAPE_OBJECT, .name = ""};
+    _cleanup_(arena_done) struct arena *a = NULL;
+    struct decoded d;
+
+    if (q->kind != ASK_ESXCLI || !slice_eqz(q->text, "system hostname get"))
+        return 0;
+    a = arena_new(MAX_HOSTNAME);
+    if (decode_answer(decoder_find(SLICE_LIT("esxcli")), body, &opt, a, &d) < 0)
+        return 0; /* no host's name is so long: the patterns see what there is */
+    for (size_t i = 0; i < d.n; i++)
+        for (uint32_t k = 0; k < d.records[i].nfields; k++)
+            for (size_t n = 0; n < sizeof keys / sizeof *keys; n++)
+                if (decode_key_eq(d.records[i].fields[k].key, slice_of(keys[n])))
+                    anonymise_see_host(x, d.records[i].fields[k].text);
     return x->failed ? VF_ELIMIT : 0;
 }
 

@@ -34,8 +34,18 @@ struct anonymiser;
 /* Everything lives in the arena. NULL at its limit. */
 struct anonymiser *anonymiser_new(const uint8_t key[16], struct arena *a);
 
-/* First what the facts know: later steps find names inside domains that are known by then. Returns 0 or VF_ELIMIT. */
+/*
+ * First what the facts know, and what each answer says by itself: where two contradict each other the facts know nothing. Later steps find names inside domains that
+ * are known by then. f may be freed afterwards. Returns 0 or VF_ELIMIT.
+ */
 int anonymiser_facts(struct anonymiser *x, const struct facts *f);
+
+/*
+ * Names that no fact holds. The host's short name and domain in an answer to "system hostname get", which facts keep in the full name alone and
+ * which need not be parts of it; nothing of other answers. And a name or address of the host by itself: the one by which it was reached.
+ */
+int anonymiser_hostname(struct anonymiser *x, const struct ask *q, struct slice body);
+int anonymiser_host(struct anonymiser *x, struct slice name);
 
 /* Then every answer; body is copied where needed. q may be NULL: a file that answers nothing we ask. Compressed logs are the caller's to unpack. */
 int anonymiser_learn(struct anonymiser *x, const struct ask *q, struct slice body);
