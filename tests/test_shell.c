@@ -18,6 +18,8 @@
 enum fault {
     FINE,
     HANGS,       /* and all after it */
+    HANGS_LATER, /* in every shell but the first */
+    ENDS_LATER,
     FLOODS,      /* x without end */
     FLOODS_ERROR,
     ENDS_SHELL,
@@ -65,6 +67,14 @@ static void give(struct host *h, const struct answer *a, unsigned number, const 
     switch (a->fault) {
     case FINE:
         boundary(h, number, a->status, path);
+        break;
+    case HANGS_LATER:
+    case ENDS_LATER:
+        if (h->starts == 1)
+            boundary(h, number, a->status, path);
+        else
+            h->hung = true;
+        h->ended = h->hung && a->fault == ENDS_LATER;
         break;
     case HANGS:
         h->hung = true;
@@ -436,7 +446,8 @@ static void a_hang_in_a_file_keeps_the_files_before_it(void **state)
 static void when_esxcli_hangs_again_localcli_is_asked(void **state)
 {
     static const struct answer hangs[] = {{"localcli storage core adapter list", "local\n", 0, FINE, NULL}, {"localcli storage core device list", "local too\n", 0, FINE, NULL},
-                                          GOOD, {"esxcli storage core adapter list", NULL, 0, HANGS, NULL}, {"esxcli storage core device list", NULL, 0, HANGS, NULL}, END};
+                                          GOOD, {"esxcli storage core adapter list", NULL, 0, HANGS, NULL}, {"esxcli storage core device list", NULL, 0, HANGS, NULL},
+                                          {"esxcli system version get", "7.0.3\n", 0, HANGS_LATER, NULL}, END};
     struct host h = host_of(hangs);
     struct seen seen[NALL];
     char trouble[300];
@@ -448,6 +459,41 @@ static void when_esxcli_hangs_again_localcli_is_asked(void **state)
     assert_good(&seen[1], "local\n", 1);
     assert_good(&seen[2], "local too\n", 1);
     assert_good(&seen[5], "ids\n\n", 1);
+    host_done(&h);
+}
+
+static void commands_that_hang_while_hostd_answers_are_not_its_fault(void **state)
+{
+    static const struct answer hangs[] = {GOOD, ADAPTERS(HANGS), DEVICES(HANGS), END};
+    struct host h = host_of(hangs);
+    struct seen seen[NALL];
+    char trouble[300];
+
+    (void)state;
+    talk(&h, seen, trouble);
+    assert_string_equal(trouble, "");
+    assert_good(&seen[0], "7.0.3\n", 1);
+    assert_true(seen[1].cut && seen[2].cut);
+    assert_string_equal(seen[2].note, "timeout: not at its end within 60 s");
+    assert_good(&seen[3], "", 2);
+    assert_good(&seen[5], "ids\n\n", 1);
+    assert_int_equal(h.starts, 3); /* what comes after the question goes to the same shell */
+    assert_int_equal(slice_find(buf_slice(&h.sent), 0, "localcli"), SIZE_MAX);
+    host_done(&h);
+}
+
+static void a_break_while_hostd_is_asked_ends_the_talk(void **state)
+{
+    static const struct answer hangs[] = {GOOD, ADAPTERS(HANGS), DEVICES(HANGS), {"esxcli system version get", "7.0.3\n", 0, ENDS_LATER, NULL}, END};
+    struct host h = host_of(hangs);
+    struct seen seen[NALL];
+    char trouble[300];
+
+    (void)state;
+    talk(&h, seen, trouble);
+    assert_string_equal(trouble, "the shell on the host has ended");
+    assert_good(&seen[0], "7.0.3\n", 1);
+    assert_string_equal(seen[5].note, "lost: the shell on the host has ended");
     host_done(&h);
 }
 
@@ -619,6 +665,8 @@ int main(void)
         cmocka_unit_test(a_hang_costs_itself),
         cmocka_unit_test(a_hang_in_a_file_keeps_the_files_before_it),
         cmocka_unit_test(when_esxcli_hangs_again_localcli_is_asked),
+        cmocka_unit_test(commands_that_hang_while_hostd_answers_are_not_its_fault),
+        cmocka_unit_test(a_break_while_hostd_is_asked_ends_the_talk),
         cmocka_unit_test(without_hostd_localcli_answers_and_hostd_is_the_reason),
         cmocka_unit_test(too_much_output_is_kept_to_the_limit),
         cmocka_unit_test(what_was_not_asked_ends_the_talk),

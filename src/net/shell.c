@@ -12,7 +12,8 @@
 #define MAX_NOISE  4096u  /* what a login shell may print that is quoted */
 #define NO_COMMAND 127  /* exit status of sh for a command that is not there, POSIX 2.8.2 */
 #define CLEANUP_MS 3000u /* to end on the host what hangs there */
-#define HUNG_HOSTD 2u     /* esxcli commands in a row that hang: hostd does */
+#define HUNG_HOSTD 2u     /* esxcli commands in a row that hang: hostd may; two dying disks do it as well */
+#define HOSTD_MS   15000u /* for the cheap question that tells; on a busy host it takes two seconds */
 
 /* One ask and what came. */
 struct held {
@@ -322,39 +323,36 @@ static void give_up(struct shell *s, struct held *h, const char *status, const c
     keep_bad(s, h, body, status, why);
 }
 
-/* Why a wait ended that brought nothing: the one command's fault, or the end of the talk. */
-static void ended(struct shell *s, enum link_event ev, struct held *h, const struct err *e)
+/* Why nothing more is asked after a wait that brought nothing; NULL: only the present command is late. */
+static const char *end_of_talk(struct shell *s, enum link_event ev, const struct err *e)
 {
-    const char *why = NULL;
-
     switch (ev) {
     case LINK_MOVED:
-        return;
+        return NULL;
     case LINK_TIMEOUT:
-        if (clock_left(s->opt.deadline) > 0) {
-            give_up(s, h, "timeout", arena_printf(s->arena, "not at its end within %s", seconds(s, s->opt.command_ms)));
-            leave(s, true);
-            return;
-        }
-        why = "the time limit for the host has passed";
-        give_up(s, h, "timeout", why);
-        leave(s, true); /* what runs there now may be what took so long */
-        break;
+        return clock_left(s->opt.deadline) > 0 ? NULL : "the time limit for the host has passed";
     case LINK_STOPPED:
-        why = "stopped";
-        give_up(s, h, "lost", why);
-        break;
+        return "stopped";
     case LINK_ENDED:
-        why = "the shell on the host has ended";
-        give_up(s, h, "lost", why);
-        break;
+        return "the shell on the host has ended";
     case LINK_BROKEN:
-        why = arena_printf(s->arena, "the connection broke: %s", e->msg);
         s->broken = true;
-        give_up(s, h, "lost", why);
-        break;
+        return arena_printf(s->arena, "the connection broke: %s", e->msg);
     }
-    lose(s, why);
+    return NULL;
+}
+
+/* A wait ended that brought nothing: the one command's fault, or the end of the talk. */
+static void ended(struct shell *s, enum link_event ev, struct held *h, const struct err *e)
+{
+    const char *why = end_of_talk(s, ev, e);
+
+    give_up(s, h, ev == LINK_TIMEOUT ? "timeout" : "lost",
+            why ? why : arena_printf(s->arena, "not at its end within %s", seconds(s, s->opt.command_ms)));
+    if (ev == LINK_TIMEOUT)
+        leave(s, true); /* when the host's time is over too: what runs there now may be what took so long */
+    if (why)
+        lose(s, why);
 }
 
 /* Send the script for list[pos..n), take answers until the last has come or the shell is left. */
@@ -410,6 +408,62 @@ static void make_script(struct shell *s, uint32_t *list, size_t pos, size_t *n, 
     *n = to;
 }
 
+static void no_more_shells(struct shell *s, const struct err *e)
+{
+    lose(s, arena_printf(s->arena, "no further shell: %s", e->msg));
+}
+
+/* Waits for the answer to the cheap question. Returns false when it hangs; the end of the talk is an answer too. */
+static bool hostd_answers(struct shell *s, struct slice *send)
+{
+    uint32_t ms = s->opt.command_ms < HOSTD_MS ? s->opt.command_ms : HOSTD_MS;
+    struct slice body, errors;
+    struct boundary b, be;
+    struct err e = {0};
+
+    s->since = clock_ms();
+    while (!splitter_next(&s->out, &body, &b) || !splitter_next(&s->err, &errors, &be)) {
+        enum link_event ev = wait_for(s, send, ms, &e);
+        const char *why;
+
+        if (ev == LINK_MOVED && !is_late(s, ms) && splitter_rest(&s->out).n <= SHELL_MAX_ANSWER && splitter_rest(&s->err).n <= SHELL_MAX_ERRORS)
+            continue;
+        ev = ev == LINK_MOVED ? LINK_TIMEOUT : ev;
+        why = end_of_talk(s, ev, &e);
+        if (ev == LINK_TIMEOUT)
+            leave(s, true);
+        if (why)
+            lose(s, why);
+        return why != NULL;
+    }
+    splitter_drop(&s->out);
+    splitter_drop(&s->err);
+    return true;
+}
+
+/* Some esxcli commands in a row hung: is it hostd that hangs, or are they about what hangs. */
+static void doubt_hostd(struct shell *s)
+{
+    static const struct ask cheap = {.kind = ASK_ESXCLI, .text = SLICE_LIT("system version get")};
+    _cleanup_(buf_done) struct buf script = BUF_INIT(4096);
+    struct err e = {0};
+    struct slice send;
+
+    s->hung = 0;
+    if (start(s, &script, &e) < 0) {
+        no_more_shells(s, &e);
+        return;
+    }
+    (void)script_ask(&cheap, MAX_ASKS + 1, false, &script, &e); /* no number of the list's */
+    send = buf_slice(&script);
+    if (wait_for_shell(s, &send, &e) < 0) {
+        no_more_shells(s, &e);
+    } else if (!hostd_answers(s, &send)) {
+        s->localcli = true;
+        s->trouble = "hostd does not answer: esxcli hangs, localcli was asked instead";
+    }
+}
+
 /* Every ask of the list gets its answer, or the reason why there is none. */
 static void run_list(struct shell *s, uint32_t *list, size_t n)
 {
@@ -420,7 +474,7 @@ static void run_list(struct shell *s, uint32_t *list, size_t n)
         _cleanup_(buf_done) struct buf script = BUF_INIT(16u << 20);
 
         if (!s->running && start(s, &script, &e) < 0) {
-            lose(s, arena_printf(s->arena, "no further shell: %s", e.msg));
+            no_more_shells(s, &e);
             break;
         }
         for (size_t i = pos; i < n; i++)
@@ -429,10 +483,8 @@ static void run_list(struct shell *s, uint32_t *list, size_t n)
         buf_reset(&s->first);
         make_script(s, list, pos, &n, &script);
         talk(s, buf_slice(&script), list, n, &pos);
-        if (s->hung >= HUNG_HOSTD && !s->localcli) {
-            s->localcli = true;
-            s->trouble = "hostd does not answer: esxcli hangs, localcli was asked instead";
-        }
+        if (s->hung >= HUNG_HOSTD && !s->localcli && !s->lost)
+            doubt_hostd(s);
     }
     for (; pos < n; pos++)
         if (!s->v[list[pos]].done)
