@@ -27,6 +27,7 @@ enum fault {
     WRONG_PATH,
     WRONG_ERROR_BOUNDARY,
     MANY_PARTS,
+    MANY_FILES, /* 5000, each with another name */
 };
 
 struct answer {
@@ -99,6 +100,15 @@ static void give(struct host *h, const struct answer *a, unsigned number, const 
     case MANY_PARTS:
         for (unsigned i = 0; i < 1000; i++)
             boundary(h, number, 0, path);
+        break;
+    case MANY_FILES:
+        for (unsigned i = 0; i < 5000; i++) {
+            char name[100];
+
+            (void)snprintf(name, sizeof name, "/etc/vmware/default.map.d/%u.map", i);
+            buf_printf(&h->out[0], "file %u\n", i);
+            boundary(h, number, 0, name);
+        }
         break;
     }
 }
@@ -584,6 +594,27 @@ static void files_that_were_not_asked_end_the_talk(void **state)
     }
 }
 
+static void files_beyond_the_bound_are_told(void **state)
+{
+    static const struct answer many[] = {{"/etc/vmware/default.map.d/0.map", "", 0, MANY_FILES, NULL}, VERSION, ADAPTERS(FINE), DEVICES(FINE),
+                                         {"/bootbank/boot.cfg", "title=x", 0, FINE, NULL}, {"vmkchdev -l", "ids\n\n", 0, FINE, NULL}, END};
+    struct host h = host_of(many);
+    struct seen seen[NALL];
+    char trouble[300];
+
+    (void)state;
+    h.in.max = h.out[1].max = 8 << 20;
+    talk(&h, seen, trouble);
+    assert_string_equal(trouble, "");
+    assert_int_equal(seen[3].parts, 4096 + 1);
+    assert_int_equal(seen[3].status, REPLY_FAILED);
+    assert_string_equal(seen[3].note, "failed: more than 4096 files, the others are not read");
+    assert_good(&seen[4], "title=x", 1);
+    assert_good(&seen[5], "ids\n\n", 1);
+    assert_int_equal(h.starts, 2);
+    host_done(&h);
+}
+
 static void a_shell_that_ends_is_told(void **state)
 {
     static const struct answer ends[] = {GOOD, ADAPTERS(ENDS_SHELL), DEVICES(FINE), END};
@@ -671,6 +702,7 @@ int main(void)
         cmocka_unit_test(too_much_output_is_kept_to_the_limit),
         cmocka_unit_test(what_was_not_asked_ends_the_talk),
         cmocka_unit_test(files_that_were_not_asked_end_the_talk),
+        cmocka_unit_test(files_beyond_the_bound_are_told),
         cmocka_unit_test(a_shell_that_ends_is_told),
         cmocka_unit_test(no_shell_is_told_with_what_was_said_instead),
         cmocka_unit_test(a_host_without_esxcli_is_told),

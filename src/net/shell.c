@@ -8,7 +8,8 @@
 #include "net/script.h"
 
 #define MAX_ASKS   20000u /* of one host: 4,096 values for each of a few asks */
-#define MAX_PARTS  256u   /* files of one ask; map folders of 8.0 hold 60 */
+#define MAX_PARTS  4096u  /* files of one pattern; map folders of 8.0 hold 60 */
+#define MAX_TWO    2u     /* files of another path: a log, and the one rotated last */
 #define MAX_NOISE  4096u  /* what a login shell may print that is quoted */
 #define NO_COMMAND 127  /* exit status of sh for a command that is not there, POSIX 2.8.2 */
 #define CLEANUP_MS 3000u /* to end on the host what hangs there */
@@ -82,7 +83,7 @@ static void keep(struct shell *s, struct held *h, struct reply r, const char *st
     struct shell_answer a = {&h->ask, &r, status, (uint32_t)(clock_ms() - s->since)};
 
     h->done = done; /* without room too: it is not asked again */
-    if (arena_grow(s->arena, &v, h->n, &h->cap, sizeof *h->replies, MAX_PARTS) < 0)
+    if (arena_grow(s->arena, &v, h->n, &h->cap, sizeof *h->replies, MAX_PARTS + 1) < 0) /* and why there are no more */
         return;
     h->replies = v;
     h->replies[h->n++] = r;
@@ -91,13 +92,18 @@ static void keep(struct shell *s, struct held *h, struct reply r, const char *st
         s->opt.answered(s->opt.ctx, &a);
 }
 
+static bool is_pattern(const struct ask *q)
+{
+    return slice_find_char(q->text, 0, '*') != SIZE_MAX;
+}
+
 /* What came of an answer before it ended badly; nothing is a failure. The note is what a replay of the recording says. */
 static void keep_bad(struct shell *s, struct held *h, struct slice came, const char *status, const char *why)
 {
     struct reply r = {.status = came.n ? REPLY_OK : REPLY_FAILED, .exit_code = -1, .cut = came.n > 0, .part = h->ask.kind == ASK_FILE,
                       .body = arena_dup(s->arena, came), .note = arena_printf(s->arena, "%s: %s", status, why)};
 
-    if (r.part && slice_find_char(h->ask.text, 0, '*') == SIZE_MAX)
+    if (r.part && !is_pattern(&h->ask))
         r.where = h->ask.text;
     keep(s, h, r, status, true);
 }
@@ -144,8 +150,12 @@ static bool take_file(struct shell *s, struct held *h, struct slice body, struct
         h->done = true;
         return true;
     }
-    if (!path_fits(&h->ask, b->path) || h->n == MAX_PARTS)
+    if (!path_fits(&h->ask, b->path) || (h->n == MAX_TWO && !is_pattern(&h->ask)))
         return false;
+    if (h->n == MAX_PARTS) { /* without end, perhaps */
+        keep_bad(s, h, (struct slice){NULL, 0}, "failed", arena_printf(s->arena, "more than %u files, the others are not read", MAX_PARTS));
+        return true;
+    }
     r.body = arena_dup(s->arena, body);
     if (b->status != 0) {
         const char *why = first_line(s, errors);
@@ -297,6 +307,10 @@ static bool take_answers(struct shell *s, const uint32_t *list, size_t n, size_t
         splitter_drop(&s->err);
         s->since = clock_ms();
         *pos += h->done;
+        if (h->done && h->ask.kind == ASK_FILE && b.path.n) { /* one that is given up: the shell is still at it */
+            leave(s, true);
+            return true;
+        }
     }
     return true;
 }
