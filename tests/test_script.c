@@ -118,7 +118,8 @@ static void files_end_in_a_boundary_without_a_path(void **state)
     (void)state;
     assert_lines(&q, false, "for f in /bootbank/boot.cfg; do [ -f \"$f\" ] && { cat \"$f\" </dev/null; b 7 $? \"$f\"; }; done; b 7 0\n");
     q = ask_of(ASK_FILE, "/etc/vmware/default.map.d/*.map");
-    assert_lines(&q, false, "for f in /etc/vmware/default.map.d/*.map; do [ -f \"$f\" ] && { cat \"$f\" </dev/null; b 7 $? \"$f\"; }; done; b 7 0\n");
+    assert_lines(&q, false, "o=0; for f in /etc/vmware/default.map.d/*.map; do [ -f \"$f\" ] && case $f in *[!A-Za-z0-9._/+-]*) o=1;; "
+                            "*) cat \"$f\" </dev/null; b 7 $? \"$f\";; esac; done; b 7 $o\n");
     q = ask_of(ASK_FILE, "/var/log/vmkernel.log"); /* with the one rotated last */
     assert_lines(&q, false, "for f in /var/log/vmkernel.log /var/run/log/vmkernel.0.gz; do [ -f \"$f\" ] && { cat \"$f\" </dev/null; b 7 $? \"$f\"; }; "
                             "done; b 7 0\n");

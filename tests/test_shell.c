@@ -44,6 +44,7 @@ struct host {
     size_t chunk;    /* bytes of an output at a time; 0: all there is */
     size_t break_at; /* bytes of both outputs after which the connection is gone; 0: never */
     bool silent;     /* no sh */
+    bool odd_name;   /* of a file that a pattern fits */
     const char *noise;
     /* as it goes */
     char token[SCRIPT_TOKEN + 1];
@@ -126,7 +127,8 @@ static unsigned number_of(struct slice line)
 /* Is a file among the words of "for f in ...;". */
 static bool names(struct slice line, const char *path)
 {
-    struct slice words = slice_cut(line, sizeof "for f in " - 1, slice_find_char(line, 0, ';') - (sizeof "for f in " - 1)), word;
+    size_t at = slice_find(line, 0, "for f in ") + sizeof "for f in " - 1;
+    struct slice words = slice_cut(line, at, slice_find_char(line, at, ';') - at), word;
 
     while (slice_next_word(&words, " ", &word))
         if (path[0] == '/' && slice_glob(word, slice_of(path)))
@@ -148,12 +150,12 @@ static void obey(struct host *h, struct slice line)
         (void)num_parse_u64(slice_cut(line, 8, slice_find_char(slice_from(line, 8), 0, ' ')), &h->killed);
     } else if (slice_eqz(line, "b 0 $$ $PPID")) {
         boundary(h, 0, (int)(4000 + h->starts), "3999");
-    } else if (slice_starts(line, "for f in ")) {
+    } else if (slice_starts(line, "for f in ") || slice_starts(line, "o=0; for f in ")) {
         for (; a->command; a++)
             if (!h->hung && names(line, a->command))
                 give(h, a, number_of(slice_from(line, slice_find(line, 0, "</dev/null"))), a->command);
         if (!h->hung)
-            boundary(h, number_of(slice_from(line, slice_find(line, 0, "</dev/null"))), 0, "");
+            boundary(h, number_of(slice_from(line, slice_find(line, 0, "</dev/null"))), h->odd_name && slice_starts(line, "o=0;"), "");
     } else if (end != SIZE_MAX) {
         for (; a->command; a++)
             if (slice_eqz(slice_cut(line, 0, end), a->command))
@@ -615,6 +617,27 @@ static void files_beyond_the_bound_are_told(void **state)
     host_done(&h);
 }
 
+static void a_file_with_an_odd_name_is_told(void **state)
+{
+    static const struct answer nothing[] = {VERSION, ADAPTERS(FINE), DEVICES(FINE), {"/bootbank/boot.cfg", "title=x", 0, FINE, NULL}, END};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct host h = host_of(i ? good : nothing);
+        struct seen seen[NALL];
+        char trouble[300];
+
+        h.odd_name = true;
+        talk(&h, seen, trouble);
+        assert_string_equal(trouble, "");
+        assert_int_equal(seen[3].parts, i ? 3 : 1);
+        assert_int_equal(seen[3].status, REPLY_FAILED);
+        assert_string_equal(seen[3].note, "failed: a file whose odd name is not read was left out");
+        assert_good(&seen[4], "title=x", 1);
+        host_done(&h);
+    }
+}
+
 static void a_shell_that_ends_is_told(void **state)
 {
     static const struct answer ends[] = {GOOD, ADAPTERS(ENDS_SHELL), DEVICES(FINE), END};
@@ -703,6 +726,7 @@ int main(void)
         cmocka_unit_test(what_was_not_asked_ends_the_talk),
         cmocka_unit_test(files_that_were_not_asked_end_the_talk),
         cmocka_unit_test(files_beyond_the_bound_are_told),
+        cmocka_unit_test(a_file_with_an_odd_name_is_told),
         cmocka_unit_test(a_shell_that_ends_is_told),
         cmocka_unit_test(no_shell_is_told_with_what_was_said_instead),
         cmocka_unit_test(a_host_without_esxcli_is_told),

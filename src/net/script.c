@@ -68,6 +68,22 @@ static int add_files(struct slice path, struct buf *out)
     return 0;
 }
 
+/* Names of a pattern's files are the host's: what is no plain one is neither read nor printed. */
+static int add_loop(struct slice path, uint32_t number, struct buf *out)
+{
+    bool names = slice_find_char(path, 0, '*') != SIZE_MAX;
+
+    buf_addz(out, names ? "o=0; for f in " : "for f in ");
+    if (add_files(path, out) < 0)
+        return -1;
+    if (names)
+        buf_printf(out, "; do [ -f \"$f\" ] && case $f in *[!A-Za-z0-9._/+-]*) o=1;; *) cat \"$f\" </dev/null; b %u $? \"$f\";; esac; done; b %u $o\n",
+                   number, number);
+    else
+        buf_printf(out, "; do [ -f \"$f\" ] && { cat \"$f\" </dev/null; b %u $? \"$f\"; }; done; b %u 0\n", number, number);
+    return 0;
+}
+
 int script_ask(const struct ask *q, uint32_t number, bool localcli, struct buf *out, struct err *e)
 {
     _cleanup_(buf_done) struct buf line = BUF_INIT(64u << 10);
@@ -86,9 +102,7 @@ int script_ask(const struct ask *q, uint32_t number, bool localcli, struct buf *
         rc = add_words(q->text, q->value, &line);
         break;
     case ASK_FILE:
-        buf_addz(&line, "for f in ");
-        rc = add_files(q->text, &line);
-        buf_printf(&line, "; do [ -f \"$f\" ] && { cat \"$f\" </dev/null; b %u $? \"$f\"; }; done; b %u 0\n", number, number);
+        rc = add_loop(q->text, number, &line);
         break;
     }
     if (rc < 0 || line.cut)

@@ -37,18 +37,20 @@ void script_start(const struct script *s, const struct script_shell *hung, struc
 
 /*
  * One ask as lines. localcli instead of esxcli where hostd does not answer. Files print one boundary each, with their path, and all end with
- * one without: a log is its file and the one that was rotated last, since ESXi may have rotated a minute ago.
+ * one without: a log is its file and the one that was rotated last, since ESXi may have rotated a minute ago. Files of a pattern whose names
+ * hold other characters than letters, digits and "._/+-" are left out, and the last boundary has SCRIPT_LEFT_OUT for its exit status.
  *
  * Returns 0, or VF_EDENIED: outside the read-only grammar, or an argument that no shell word can hold. Nothing is appended then.
  * Support bundles of 6.x to 8.x have the rotated ones as var/run/log/vmkernel.0.gz.
  */
+#define SCRIPT_LEFT_OUT 1
 int script_ask(const struct ask *q, uint32_t number, bool localcli, struct buf *out, struct err *e);
 
 /* --- what comes back --- */
 
 struct boundary {
     uint32_t number;
-    int64_t status;    /* exit status; process id in boundary 0 */
+    int64_t status;    /* exit status; process id in boundary 0; 0 or SCRIPT_LEFT_OUT at the end of files */
     struct slice path; /* of a file; empty at the end of an ask */
 };
 

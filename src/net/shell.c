@@ -143,7 +143,9 @@ static bool take_file(struct shell *s, struct held *h, struct slice body, struct
     struct reply r = {.status = REPLY_OK, .part = true, .where = arena_dup(s->arena, b->path)};
 
     if (b->path.n == 0) {
-        if (h->n == 0) {
+        if (b->status == SCRIPT_LEFT_OUT) {
+            keep_bad(s, h, (struct slice){NULL, 0}, "failed", "a file whose odd name is not read was left out");
+        } else if (h->n == 0) {
             r = (struct reply){.status = REPLY_MISSING, .exit_code = -1, .note = "the host has no such file"};
             keep(s, h, r, "missing", true);
         }
