@@ -55,7 +55,7 @@ static void add_option(struct args *a, const char *setting)
 static const char *const settings[] = {
     "BatchMode=yes", "PasswordAuthentication=no", "KbdInteractiveAuthentication=no", "NumberOfPasswordPrompts=0",
     "PermitLocalCommand=no", "RemoteCommand=none", "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "Tunnel=no",
-    "ControlMaster=no", "RequestTTY=no", "EscapeChar=none", "UpdateHostKeys=no", "VisualHostKey=no", "SendEnv=-*", "StdinNull=no",
+    "ControlMaster=no", "ControlPath=none", "RequestTTY=no", "EscapeChar=none", "UpdateHostKeys=no", "VisualHostKey=no", "SendEnv=-*", "StdinNull=no",
     "ForkAfterAuthentication=no", "SessionType=default", "LogLevel=INFO",
 };
 
