@@ -51,7 +51,8 @@ static int configure(struct login *l, struct err *e)
     l->user = l->config.user;
     l->port = (uint16_t)l->config.port;
     l->openssh = (struct openssh_where){.host = t->host, .user = t->user, .port = t->port, .config = l->o->config,
-                                        .known_hosts = l->o->known_hosts, .connect_ms = l->o->times.connect + l->o->times.kex};
+                                        .known_hosts = l->o->known_hosts, .proxy = l->config.proxy,
+                                        .connect_ms = l->o->times.connect + l->o->times.kex};
     l->known = hostkey_store_new(l->a);
     if (!l->known)
         return err_set(e, VF_ELIMIT, "no room left for known hosts");

@@ -19,6 +19,7 @@
 #define MAX_WORDS 8192u /* of ssh, before the host's shell answers */
 #define PIECE     (32u << 10)
 #define END_MS    2000u /* between asking ssh to end and ending it */
+#define LOOK_MS   50u   /* between looks whether it has ended, when a proxy may hold its error output */
 
 extern char **environ;
 
@@ -29,6 +30,8 @@ struct openssh {
     int in, out, err;  /* pipes, -1 when closed */
     struct buf words;  /* what ssh itself says: stderr until the host's first byte */
     bool answered;
+    bool gone;         /* it has ended, with status; the rest of its words is to be read */
+    int status;
     struct err ended;  /* of LINK_BROKEN, told again each time */
 };
 
@@ -155,20 +158,26 @@ static void end_child(struct openssh *o)
     o->pid = 0;
 }
 
+static bool says(struct slice text, const char *words)
+{
+    return slice_find(text, 0, words) != SIZE_MAX;
+}
+
+/* ssh, about a proxy that has ended: what the proxy said itself stands before. */
+static bool says_little(struct slice line)
+{
+    return says(line, "UNKNOWN port") || slice_starts(line, "kex_exchange_identification:");
+}
+
 /* Last line that says something; ssh ends its lines with CR LF at times. */
 static struct slice last_line(struct slice text)
 {
     struct slice line, last = {NULL, 0};
 
     while (slice_next_line(&text, &line, NULL))
-        if (!slice_blank(line))
+        if (!slice_blank(line) && (!says_little(line) || last.n == 0 || says_little(last)))
             last = slice_trim(line);
     return last;
-}
-
-static bool says(struct slice text, const char *words)
-{
-    return slice_find(text, 0, words) != SIZE_MAX;
 }
 
 /* ssh ends with 255 when it is its own failure; its words are the reason. */
@@ -178,7 +187,7 @@ static void explain(struct openssh *o, struct err *e)
     _cleanup_(buf_done) struct buf safe = BUF_INIT(600);
 
     line.n -= slice_ends(line, "."); /* a sentence of ours may follow */
-
+    line = slice_from(line, slice_starts(line, "ssh: ") ? 5 : 0);
     buf_add_safe(&safe, line);
     if (says(said, "REVOKED HOST KEY"))
         (void)err_set(e, VF_EIDENTITY, "the host's key is revoked (ssh: %s)", buf_z(&safe));
@@ -194,15 +203,19 @@ static void explain(struct openssh *o, struct err *e)
         (void)err_set(e, VF_EHOST, "ssh: %s", safe.n ? buf_z(&safe) : "it ended without a word");
 }
 
-/* Both outputs are closed. */
+static bool has_gone(struct openssh *o)
+{
+    return o->gone = o->gone || (o->pid > 0 && waitpid(o->pid, &o->status, WNOHANG) == o->pid);
+}
+
+/* Its outputs are closed, or what is still open is held by others. */
 static enum link_event at_end(struct openssh *o, struct err *e)
 {
-    int status = 0;
-
+    fsx_close(&o->err);
     if (o->pid > 0) {
-        for (uint64_t until = clock_ms() + END_MS; waitpid(o->pid, &status, WNOHANG) == 0 && clock_left(until);)
+        for (uint64_t until = clock_ms() + END_MS; !has_gone(o) && clock_left(until);)
             (void)poll(NULL, 0, 2);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 255)
+        if (o->gone && (!WIFEXITED(o->status) || WEXITSTATUS(o->status) == 255))
             explain(o, &o->ended);
         (void)kill(-o->pid, SIGTERM); /* what a proxy left behind */
         o->pid = 0;
@@ -210,6 +223,20 @@ static enum link_event at_end(struct openssh *o, struct err *e)
     if (!o->ended.code)
         return LINK_ENDED;
     *e = o->ended;
+    return LINK_BROKEN;
+}
+
+/* The time is over and nothing has come from the host's side. */
+static enum link_event at_deadline(const struct openssh *o, struct err *e)
+{
+    _cleanup_(buf_done) struct buf said = BUF_INIT(400), proxy = BUF_INIT(400);
+
+    if (o->answered)
+        return LINK_TIMEOUT;
+    buf_add_safe(&said, last_line(buf_slice(&o->words)));
+    buf_add_safe(&proxy, slice_of(o->where.proxy));
+    (void)err_set(e, VF_EHOST, "nothing answers through ssh%s%s%s within the time limit%s%s%s", proxy.n ? " (by way of " : "", buf_z(&proxy), proxy.n ? ")" : "",
+                  said.n ? ", only \"" : "", buf_z(&said), said.n ? "\"" : "");
     return LINK_BROKEN;
 }
 
@@ -223,7 +250,7 @@ static int link_start(struct link *l, uint64_t deadline, struct err *e)
     (void)deadline;
     end_child(o);
     buf_reset(&o->words);
-    o->answered = false;
+    o->answered = o->gone = false;
     o->ended = (struct err){0};
     make_args(&args, &o->where, true);
     return spawn(o, &args, e);
@@ -270,17 +297,21 @@ static enum link_event link_pump(struct link *l, struct slice *send, link_bytes_
         moved |= read_stream(o, 1, fn, ctx);
         moved |= read_stream(o, 2, fn, ctx);
         if (moved)
-            return LINK_MOVED;
-        if (o->out < 0 && o->err < 0)
+            return o->answered || clock_left(deadline) ? LINK_MOVED : at_deadline(o, e);
+        if (o->out < 0 && (o->err < 0 || o->gone))
             return at_end(o, e);
+        if (o->out < 0 && has_gone(o)) /* once more: what it said last */
+            continue;
         p[0] = (struct pollfd){o->out, POLLIN, 0};
         p[1] = (struct pollfd){o->err, POLLIN, 0};
         p[2] = (struct pollfd){send->n ? o->in : -1, POLLOUT, 0};
-        switch (clock_poll(p, 3, deadline)) {
+        switch (clock_poll(p, 3, o->out < 0 ? clock_sooner(deadline, clock_ms() + LOOK_MS) : deadline)) {
         case WAIT_READY:
             break;
         case WAIT_TIMEOUT:
-            return LINK_TIMEOUT;
+            if (clock_left(deadline) == 0)
+                return at_deadline(o, e);
+            break;
         case WAIT_STOPPED:
             return LINK_STOPPED;
         }

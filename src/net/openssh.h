@@ -14,12 +14,14 @@ struct openssh_where {
     uint16_t port;           /* 0: as configured */
     const char *config;      /* -F, or NULL */
     const char *known_hosts; /* instead of the configured files, or NULL */
+    const char *proxy;       /* what the configuration has the host reached through; NULL or empty: nothing */
     uint32_t connect_ms;
 };
 
 /*
  * Nothing runs before the link is started; then pump says LINK_BROKEN with VF_ELOGIN, VF_EIDENTITY or VF_EHOST when ssh gives up, with its
- * own words. The strings of where live as long as the link.
+ * own words, and when nothing has come of sh at the deadline: whether a login was made nobody knows then. The strings of where live as long
+ * as the link.
  */
 struct link *openssh_link(const struct openssh_where *where);
 
