@@ -16,6 +16,7 @@
 #include "base/fsx.h"
 
 #define MAX_ARGS  64u
+#define MAX_KNOWN 10000u /* a path, each byte of which is escaped */
 #define MAX_WORDS 8192u /* of ssh, before the host's shell answers */
 #define PIECE     (32u << 10)
 #define END_MS    2000u /* between asking ssh to end and ending it */
@@ -40,8 +41,16 @@ struct openssh {
 struct args {
     const char *v[MAX_ARGS + 1];
     size_t n;
-    char port[8], timeout[40], known[4200];
+    char port[8], timeout[40];
+    struct buf known;
 };
+
+#define ARGS_INIT {.known = BUF_INIT(MAX_KNOWN)}
+
+static void args_done(struct args *a)
+{
+    buf_done(&a->known);
+}
 
 static void add(struct args *a, const char *word)
 {
@@ -62,8 +71,35 @@ static const char *const settings[] = {
     "ForkAfterAuthentication=no", "SessionType=default", "LogLevel=INFO",
 };
 
+/*
+ * As the setting of one file, whatever it is called: in double quotes '\' stands before '\' and '"' (argv_split of ssh's misc.c), and "%%" is
+ * '%' (ssh_config(5), TOKENS). "~", "none" and what more means something there do so at the beginning only; "${" has no other spelling.
+ */
+static int add_known_hosts(struct args *a, const char *file, struct err *e)
+{
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(600);
+
+    buf_addz(&a->known, file[0] == '/' ? "UserKnownHostsFile=\"" : "UserKnownHostsFile=\"./");
+    for (const char *p = file; *p; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f || (p[0] == '$' && p[1] == '{')) {
+            buf_add_safe(&safe, slice_of(file));
+            return err_set(e, VF_EUSAGE, "%s: the system's ssh takes no file of known hosts with \"${\" or control characters in its name; give it another",
+                           buf_z(&safe));
+        }
+        if (strchr("\\\"%", *p))
+            buf_addc(&a->known, *p == '%' ? '%' : '\\');
+        buf_addc(&a->known, *p);
+    }
+    buf_addc(&a->known, '"');
+    if (a->known.cut)
+        return err_set(e, VF_EUSAGE, "the name of the file of known hosts is too long for the system's ssh");
+    add_option(a, buf_z(&a->known));
+    add_option(a, "GlobalKnownHostsFile=/dev/null");
+    return 0;
+}
+
 /* login: with keys, to a host whose key is known; else only as far as the key that it shows. */
-static void make_args(struct args *a, const struct openssh_where *w, bool login)
+static int make_args(struct args *a, const struct openssh_where *w, bool login, struct err *e)
 {
     add(a, "ssh");
     if (w->config) {
@@ -78,11 +114,8 @@ static void make_args(struct args *a, const struct openssh_where *w, bool login)
         add_option(a, "PreferredAuthentications=none");
     (void)snprintf(a->timeout, sizeof a->timeout, "ConnectTimeout=%u", (w->connect_ms + 999) / 1000);
     add_option(a, a->timeout);
-    if (w->known_hosts) {
-        (void)snprintf(a->known, sizeof a->known, "UserKnownHostsFile=\"%s\"", w->known_hosts);
-        add_option(a, a->known);
-        add_option(a, "GlobalKnownHostsFile=/dev/null");
-    }
+    if (w->known_hosts && add_known_hosts(a, w->known_hosts, e) < 0)
+        return e->code;
     if (w->port) {
         (void)snprintf(a->port, sizeof a->port, "%u", w->port);
         add(a, "-p");
@@ -96,6 +129,7 @@ static void make_args(struct args *a, const struct openssh_where *w, bool login)
     add(a, w->host);
     add(a, login ? "sh" : "true");
     a->v[a->n] = NULL;
+    return 0;
 }
 
 /* In a process group of its own: with its proxies it can be ended, and the terminal's Ctrl-C is ours to handle. */
@@ -245,15 +279,14 @@ static enum link_event at_deadline(const struct openssh *o, struct err *e)
 static int link_start(struct link *l, uint64_t deadline, struct err *e)
 {
     struct openssh *o = (struct openssh *)l;
-    struct args args = {.n = 0};
+    _cleanup_(args_done) struct args args = ARGS_INIT;
 
     (void)deadline;
     end_child(o);
     buf_reset(&o->words);
     o->answered = o->gone = false;
     o->ended = (struct err){0};
-    make_args(&args, &o->where, true);
-    return spawn(o, &args, e);
+    return make_args(&args, &o->where, true, e) < 0 ? e->code : spawn(o, &args, e);
 }
 
 static bool read_stream(struct openssh *o, int output, link_bytes_fn *fn, void *ctx)
@@ -361,7 +394,7 @@ int openssh_hostkey(const struct openssh_where *where, uint64_t deadline, struct
     struct openssh_where w = *where;
     struct slice none = {NULL, 0}, text = none;
     struct openssh *o = NULL;
-    struct args args = {.n = 0};
+    _cleanup_(args_done) struct args args = ARGS_INIT;
     struct err said = {0};
     enum link_event ev = LINK_MOVED;
     int rc;
@@ -371,8 +404,9 @@ int openssh_hostkey(const struct openssh_where *where, uint64_t deadline, struct
     (void)snprintf(file, sizeof file, "%s/known_hosts", folder);
     w.known_hosts = file;
     o = (struct openssh *)openssh_link(&w);
-    make_args(&args, &w, false);
-    rc = spawn(o, &args, e);
+    rc = make_args(&args, &w, false, e);
+    if (rc == 0)
+        rc = spawn(o, &args, e);
     while (rc == 0 && ev == LINK_MOVED)
         ev = link_pump(&o->link, &none, ignore, NULL, deadline, &said);
     link_close(&o->link);
