@@ -52,6 +52,7 @@ static int configure(struct login *l, struct err *e)
     l->port = (uint16_t)l->config.port;
     l->openssh = (struct openssh_where){.host = t->host, .user = t->user, .port = t->port, .config = l->o->config,
                                         .known_hosts = l->o->known_hosts, .proxy = l->config.proxy,
+                                        .hostname = l->config.hostname, .hostname_port = l->port,
                                         .connect_ms = l->o->times.connect + l->o->times.kex};
     l->known = hostkey_store_new(l->a);
     if (!l->known)

@@ -18,6 +18,7 @@
 #define MAX_ARGS  64u
 #define MAX_KNOWN 10000u /* a path, each byte of which is escaped */
 #define MAX_WORDS 8192u /* of ssh, before the host's shell answers */
+#define MAX_SHOWN (64u << 10) /* keys of a host, as lines */
 #define PIECE     (32u << 10)
 #define END_MS    2000u /* between asking ssh to end and ending it */
 #define LOOK_MS   50u   /* between looks whether it has ended, when a proxy may hold its error output */
@@ -68,7 +69,7 @@ static const char *const settings[] = {
     "BatchMode=yes", "PasswordAuthentication=no", "KbdInteractiveAuthentication=no", "NumberOfPasswordPrompts=0",
     "PermitLocalCommand=no", "RemoteCommand=none", "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "Tunnel=no",
     "ControlMaster=no", "ControlPath=none", "RequestTTY=no", "EscapeChar=none", "UpdateHostKeys=no", "VisualHostKey=no", "SendEnv=-*", "StdinNull=no",
-    "ForkAfterAuthentication=no", "SessionType=default", "LogLevel=INFO",
+    "ForkAfterAuthentication=no", "LogLevel=INFO",
 };
 
 /*
@@ -98,6 +99,8 @@ static int add_known_hosts(struct args *a, const char *file, struct err *e)
     return 0;
 }
 
+static const char *const keyscan[] = {"ssh-keyscan", "-t", "ecdsa,ed25519,rsa", "-T"};
+
 /* login: with keys, to a host whose key is known; else only as far as the key that it shows. */
 static int make_args(struct args *a, const struct openssh_where *w, bool login, struct err *e)
 {
@@ -110,6 +113,7 @@ static int make_args(struct args *a, const struct openssh_where *w, bool login, 
         add_option(a, settings[i]);
     add_option(a, login ? "StrictHostKeyChecking=yes" : "StrictHostKeyChecking=accept-new");
     add_option(a, login ? "HashKnownHosts=yes" : "HashKnownHosts=no");
+    add_option(a, login ? "SessionType=default" : "SessionType=none"); /* the latter as -N */
     if (!login)
         add_option(a, "PreferredAuthentications=none");
     (void)snprintf(a->timeout, sizeof a->timeout, "ConnectTimeout=%u", (w->connect_ms + 999) / 1000);
@@ -127,7 +131,8 @@ static int make_args(struct args *a, const struct openssh_where *w, bool login, 
     }
     add(a, "--");
     add(a, w->host);
-    add(a, login ? "sh" : "true");
+    if (login)
+        add(a, "sh");
     a->v[a->n] = NULL;
     return 0;
 }
@@ -150,7 +155,7 @@ static int spawn(struct openssh *o, const struct args *a, struct err *e)
     (void)posix_spawn_file_actions_adddup2(&actions, err[1], 2);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
     if (rc == 0)
-        rc = posix_spawnp(&o->pid, "ssh", &actions, &attr, (char *const *)(uintptr_t)a->v, environ);
+        rc = posix_spawnp(&o->pid, a->v[0], &actions, &attr, (char *const *)(uintptr_t)a->v, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)posix_spawnattr_destroy(&attr);
     fsx_close(&in[0]);
@@ -161,7 +166,7 @@ static int spawn(struct openssh *o, const struct args *a, struct err *e)
     o->err = err[0];
     if (rc) {
         o->pid = 0;
-        return err_set(e, rc == ENOENT ? VF_EUNSUPPORTED : VF_EIO, "ssh: %s%s", strerror(rc), rc == ENOENT ? "; is openssh-client installed?" : "");
+        return err_set(e, rc == ENOENT ? VF_EUNSUPPORTED : VF_EIO, "%s: %s%s", a->v[0], strerror(rc), rc == ENOENT ? "; is openssh-client installed?" : "");
     }
     (void)fcntl(o->in, F_SETFL, O_NONBLOCK);
     (void)fcntl(o->out, F_SETFL, O_NONBLOCK);
@@ -382,38 +387,145 @@ static void ignore(void *ctx, int output, struct slice bytes)
     (void)ctx, (void)output, (void)bytes;
 }
 
+static void collect(void *ctx, int output, struct slice bytes)
+{
+    if (output == 1)
+        buf_add(ctx, bytes);
+}
+
+static void close_openssh(struct openssh **o)
+{
+    if (*o)
+        link_close(&(*o)->link);
+}
+
+/* No key has come. said: of ssh's end, or NULL. */
+static int no_key(const struct openssh *o, const char *program, enum link_event ev, const char *said, struct err *e)
+{
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(600);
+    struct slice rest = buf_slice(&o->words), line, last = {NULL, 0};
+
+    if (ev == LINK_STOPPED)
+        return err_set(e, VF_EHOST, "stopped");
+    if (ev == LINK_TIMEOUT)
+        return err_set(e, VF_EHOST, "%s shows no host key in time", program);
+    while (slice_next_line(&rest, &line, NULL))
+        if (!slice_blank(line) && line.p[0] != '#') /* what ssh-keyscan connects to */
+            last = slice_trim(line);
+    last.n -= slice_ends(last, "."); /* a sentence of ours may follow */
+    buf_add_safe(&safe, last);
+    return err_set(e, VF_EHOST, "%s shows no host key: %s", program, said ? said : safe.n ? buf_z(&safe) : "no answer, or none with a key of type ECDSA, Ed25519 or RSA");
+}
+
+/* A name or an address: ssh-keyscan takes lists and networks too. */
+static bool is_one_host(const char *name)
+{
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:%-")] == '\0' && *name;
+}
+
+/* The line with the key of the type that is liked best. */
+static bool choose(struct slice text, struct slice *out)
+{
+    static const char *const types[] = {"ecdsa-", "ssh-ed25519", "ssh-rsa"};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct slice rest = text, line, words, word;
+
+        while (slice_next_line(&rest, &line, NULL)) {
+            words = line;
+            if (!slice_starts(line, "#") && slice_next_word(&words, " ", &word) && slice_next_word(&words, " ", &word) && slice_starts(word, types[i])) {
+                *out = line;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int fetch_by_keyscan(const struct openssh_where *w, uint64_t deadline, struct arena *a, struct slice *line, struct err *e)
+{
+    _cleanup_(close_openssh) struct openssh *o = (struct openssh *)openssh_link(w);
+    _cleanup_(args_done) struct args args = ARGS_INIT;
+    _cleanup_(buf_done) struct buf shown = BUF_INIT(MAX_SHOWN);
+    struct slice none = {NULL, 0}, best;
+    enum link_event ev = LINK_MOVED;
+    struct err said = {0};
+
+    (void)snprintf(args.port, sizeof args.port, "%u", w->hostname_port);
+    (void)snprintf(args.timeout, sizeof args.timeout, "%u", (w->connect_ms + 999) / 1000);
+    for (size_t i = 0; i < sizeof keyscan / sizeof *keyscan; i++)
+        add(&args, keyscan[i]);
+    add(&args, args.timeout);
+    add(&args, "-p");
+    add(&args, args.port);
+    add(&args, "--");
+    add(&args, w->hostname);
+    args.v[args.n] = NULL;
+    if (spawn(o, &args, e) < 0)
+        return e->code;
+    o->answered = true; /* silence is no failure to log in */
+    while (ev == LINK_MOVED && clock_left(deadline))
+        ev = link_pump(&o->link, &none, collect, &shown, deadline, &said);
+    if (!choose(buf_slice(&shown), &best))
+        return no_key(o, "ssh-keyscan", ev == LINK_MOVED ? LINK_TIMEOUT : ev, NULL, e);
+    *line = arena_dup(a, best);
+    return line->p ? 0 : err_set(e, VF_ELIMIT, "no room left for the host's key");
+}
+
 static void remove_folder(const char *folder, const char *file)
 {
     (void)unlink(file);
     (void)rmdir(folder);
 }
 
+/* Has ssh written the key down: a whole line. */
+static bool is_written(const char *file, struct arena *a, struct slice *line)
+{
+    struct slice text = {NULL, 0};
+    struct err e = {0};
+    bool whole;
+
+    if (fsx_kind(file) != FSX_FILE || fsx_read(file, MAX_SHOWN, a, &text, NULL, &e) < 0)
+        return false;
+    while (slice_next_line(&text, line, &whole))
+        if (!slice_blank(*line))
+            return whole;
+    return false;
+}
+
+static int fetch_by_ssh(const struct openssh_where *where, const char *file, uint64_t deadline, struct arena *a, struct slice *line, struct err *e)
+{
+    struct openssh_where w = *where;
+    _cleanup_(close_openssh) struct openssh *o = NULL;
+    _cleanup_(args_done) struct args args = ARGS_INIT;
+    struct slice none = {NULL, 0};
+    enum link_event ev = LINK_MOVED;
+    struct err said = {0};
+    bool written = false;
+
+    w.known_hosts = file;
+    o = (struct openssh *)openssh_link(&w);
+    if (make_args(&args, &w, false, e) < 0 || spawn(o, &args, e) < 0)
+        return e->code;
+    o->answered = true;
+    while (!written && ev == LINK_MOVED && clock_left(deadline)) { /* it says that it adds the key before it goes on to the login */
+        ev = link_pump(&o->link, &none, ignore, NULL, deadline, &said);
+        written = is_written(file, a, line);
+    }
+    return written ? 0 : no_key(o, "ssh", ev == LINK_MOVED ? LINK_TIMEOUT : ev, ev == LINK_BROKEN ? said.msg : NULL, e);
+}
+
 int openssh_hostkey(const struct openssh_where *where, uint64_t deadline, struct arena *a, struct slice *line, struct err *e)
 {
     char folder[] = "/tmp/vmkfit-XXXXXX", file[sizeof folder + 20];
-    struct openssh_where w = *where;
-    struct slice none = {NULL, 0}, text = none;
-    struct openssh *o = NULL;
-    _cleanup_(args_done) struct args args = ARGS_INIT;
-    struct err said = {0};
-    enum link_event ev = LINK_MOVED;
     int rc;
 
+    if (!(where->proxy && *where->proxy) && is_one_host(where->hostname))
+        return fetch_by_keyscan(where, deadline, a, line, e);
     if (!mkdtemp(folder))
         return err_set(e, VF_EIO, "%s: %s", folder, strerror(errno));
     (void)snprintf(file, sizeof file, "%s/known_hosts", folder);
-    w.known_hosts = file;
-    o = (struct openssh *)openssh_link(&w);
-    rc = make_args(&args, &w, false, e);
-    if (rc == 0)
-        rc = spawn(o, &args, e);
-    while (rc == 0 && ev == LINK_MOVED)
-        ev = link_pump(&o->link, &none, ignore, NULL, deadline, &said);
-    link_close(&o->link);
-    if (rc == 0 && (fsx_kind(file) != FSX_FILE || fsx_read(file, 64u << 10, a, &text, NULL, e) < 0 || slice_blank(text)))
-        rc = ev == LINK_TIMEOUT ? err_set(e, VF_EHOST, "ssh shows no host key in time") : err_set(e, VF_EHOST, "ssh shows no host key: %s", said.msg);
+    rc = fetch_by_ssh(where, file, deadline, a, line, e);
     remove_folder(folder, file);
-    while (rc == 0 && slice_next_line(&text, line, NULL) && slice_blank(*line))
-        ;
     return rc;
 }

@@ -14,6 +14,8 @@ struct openssh_where {
     uint16_t port;           /* 0: as configured */
     const char *config;      /* -F, or NULL */
     const char *known_hosts; /* instead of the configured files, or NULL */
+    const char *hostname;    /* the real one, and its port, for the host's key: ssh-keyscan reads no configuration */
+    uint16_t hostname_port;
     const char *proxy;       /* what the configuration has the host reached through; NULL or empty: nothing */
     uint32_t connect_ms;
 };
@@ -26,8 +28,9 @@ struct openssh_where {
 struct link *openssh_link(const struct openssh_where *where);
 
 /*
- * The key that the host shows, fetched without a login ("none" is the only method): for hosts behind a proxy, or whose algorithms libssh2
- * lacks. blob in the arena. Returns 0, VF_EHOST, VF_EUNSUPPORTED (no ssh installed), VF_EIO.
+ * The key that the host shows, as a line of known_hosts in the arena: for hosts behind a proxy, or whose algorithms libssh2 lacks. Without a
+ * proxy by ssh-keyscan, which exchanges keys and goes: ECDSA before Ed25519 before RSA. With one by ssh, which is ended when it has the key; it
+ * runs nothing there, but the user's name may have been sent by then. Returns 0, VF_EHOST, VF_EUNSUPPORTED (not installed), VF_EIO.
  */
 int openssh_hostkey(const struct openssh_where *where, uint64_t deadline, struct arena *a, struct slice *line, struct err *e);
 
