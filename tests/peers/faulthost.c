@@ -456,7 +456,7 @@ static int kbd_answer(struct connection *c, ssh_message m)
     if (action(c, "auth", "answer", what, sizeof what) && act(c, what))
         return 0;
     if (strcmp(kind, "empty") == 0)
-        return round < 10000 ? prompt(m, "", "", NULL, false) : refuse(c, m);
+        return prompt(m, "", "", NULL, false);
     if (round == 2 && strcmp(kind, "expired") == 0) {
         event(c->o, c->number, "new-password", "n=%d", n);
         return refuse(c, m);
