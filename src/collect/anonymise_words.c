@@ -134,8 +134,11 @@ void anonymise_words_init(struct anonymiser *x)
 {
     struct slice rest = SLICE_LIT(everybody), word;
 
-    while (slice_next_word(&rest, " ", &word))
-        anonymise_keep_words(x, word);
+    while (slice_next_word(&rest, " ", &word)) /* a single word needs no copy and is found among the words */
+        if (slice_find_char(word, 0, '-') != SIZE_MAX)
+            anonymise_keep_words(x, word);
+        else if (map_put(&x->words, x->a, word, 1) < 0)
+            x->failed = true;
     for (const struct log_pattern *p = log_patterns; p->kind; p++) {
         anonymise_keep_words(x, slice_of(p->find));
         anonymise_keep_words(x, slice_of(p->need));
