@@ -260,7 +260,7 @@ static void a_host_is_the_same_in_every_name_that_holds_it(void **state)
     unit_put(&u, "host", "", "name", "esx01.mgmt.initech.com");
     unit_put(&u, "datastore", "5a1b2c3d-4e5f6a7b-8c9d-001b21aabbcc", "name", "esx01-local");
     unit_put(&u, "vm", "1", "name", "M\xc3\xbcller & S\xc3\xb6hne");
-    unit_seal(&u, "iqn.1998-01.com.vmware:esx01-1a2b3c4d nfs.initech.com user 'jdoe'@10.1.2.3");
+    unit_seal(&u, "iqn.1998-01.com.vmware:esx01-1a2b3c4d nfs.initech.com user 'jdoe'@10.1.2.3, User root@bastion.");
     whole = unit_apply(&u, "esx01.mgmt.initech.com");
     assert_true(same_form(whole, "esx01.mgmt.initech.com", false));
     assert_string_equal(whole + 18, ".com");
@@ -278,6 +278,9 @@ static void a_host_is_the_same_in_every_name_that_holds_it(void **state)
     assert_string_not_equal(iqn + 29, "1a2b3c4d");
     assert_null(strstr(unit_apply(&u, "nfs.initech.com"), "initech"));
     assert_null(strstr(unit_apply(&u, "User jdoe logged in"), "jdoe"));
+    assert_null(strstr(unit_apply(&u, "login from bastion by root"), "bastion"));
+    assert_non_null(strstr(unit_apply(&u, "login from bastion by root"), "login from "));
+    assert_non_null(strstr(unit_apply(&u, "login from bastion by root"), " by root"));
     /* in XML, JSON and with blanks as file names have them */
     assert_null(strstr(unit_apply(&u, "<string>M\xc3\xbcller &amp; S\xc3\xb6hne</string>"), "ller"));
     assert_non_null(strstr(unit_apply(&u, "<string>M\xc3\xbcller &amp; S\xc3\xb6hne</string>"), " &amp; "));

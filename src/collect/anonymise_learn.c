@@ -347,10 +347,11 @@ static void learn_serial(struct anonymiser *x, struct slice s)
         anonymise_see(x, THING_SERIAL, value);
 }
 
+/* user 'root'@nas17.initech.com, user root@nas17 */
 static void learn_user(struct anonymiser *x, struct slice s)
 {
-    size_t at = 4, n;
-    struct slice name;
+    size_t at = 4, n, quote;
+    struct slice name, host;
     bool marked;
 
     if (istarts(s, "username"))
@@ -360,6 +361,14 @@ static void learn_user(struct anonymiser *x, struct slice s)
         at++;
     n = token_length(slice_from(s, at), "._-\\");
     name = slice_cut(s, at, n);
+    quote = at + n + (at + n < s.n && memchr("'\"", s.p[at + n], 2));
+    if (quote < s.n && s.p[quote] == '@') {
+        host = slice_cut(s, quote + 1, token_length(slice_from(s, quote + 1), ".-"));
+        while (host.n && !is_alnum(host.p[host.n - 1])) /* the end of a sentence */
+            host.n--;
+        if (host.n > 2)
+            anonymise_see_host(x, host);
+    }
     if (n < 3 || !(marked || (at + n < s.n && s.p[at + n] == '@')) || !has_letter(name))
         return;
     at = slice_find_char(name, 0, '\\');
