@@ -361,6 +361,20 @@ static void defaults_and_placeholders_stay(void **state)
     arena_free(u.a);
 }
 
+static void the_name_that_a_host_was_reached_by_is_its_own(void **state)
+{
+    struct unit u;
+
+    (void)state;
+    unit_begin(&u);
+    assert_int_equal(anonymiser_host(u.x, SLICE_LIT("esx-alias7")), 0);
+    assert_int_equal(anonymiser_host(u.x, SLICE_LIT("2001:db8:5:1::17")), 0);
+    unit_seal(&u, "");
+    assert_null(strstr(unit_apply(&u, "lost: Connection to esx-alias7 closed by remote host."), "esx-alias7"));
+    assert_null(strstr(unit_apply(&u, "lost: [2001:db8:5:1::17] port 22"), "db8:5"));
+    arena_free(u.a);
+}
+
 static void before_the_seal_nothing_is_given_out(void **state)
 {
     _cleanup_(buf_done) struct buf out = BUF_INIT(100);
@@ -560,6 +574,7 @@ int main(void)
         cmocka_unit_test(what_begins_inside_of_another_is_replaced_past_its_end),
         cmocka_unit_test(words_of_the_product_are_replaced_in_their_place_only),
         cmocka_unit_test(defaults_and_placeholders_stay),
+        cmocka_unit_test(the_name_that_a_host_was_reached_by_is_its_own),
         cmocka_unit_test(before_the_seal_nothing_is_given_out),
         cmocka_unit_test(a_full_arena_is_said),
         cmocka_unit_test(different_originals_become_different_replacements),

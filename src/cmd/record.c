@@ -81,7 +81,8 @@ static int learn(const struct run *r, const struct env_host *h, const struct tap
     for (size_t i = 0; i < n && ok; i++)
         ok = learn_alone(r, &v[i], x);
     for (size_t i = 0; i < n && ok; i++)
-        ok = anonymiser_learn(x, &v[i].ask, v[i].reply.body) == 0 && anonymiser_learn(x, NULL, slice_of(v[i].file)) == 0;
+        ok = anonymiser_learn(x, &v[i].ask, v[i].reply.body) == 0 && anonymiser_learn(x, NULL, v[i].command) == 0 &&
+             anonymiser_learn(x, NULL, slice_of(v[i].file)) == 0 && anonymiser_learn(x, NULL, slice_of(v[i].reply.note ? v[i].reply.note : "")) == 0;
     if (ok && h->incomplete)
         ok = anonymiser_learn(x, NULL, slice_of(h->incomplete)) == 0;
     if (!ok)
@@ -102,18 +103,23 @@ static int change(const struct anonymiser *x, struct slice in, struct buf *b, st
     return 0;
 }
 
-static int add(struct recording *rec, const struct anonymiser *x, const struct tapped *t, struct err *e)
+static int add(struct recording *rec, const struct anonymiser *x, struct channel *tap, const struct tapped *t, struct err *e)
 {
-    _cleanup_(buf_done) struct buf command = BUF_INIT(64u << 10), file = BUF_INIT(4096), body = BUF_INIT(MAX_BODY), note = BUF_INIT(64u << 10);
-    struct slice as_command, as_file, as_body, as_note;
+    _cleanup_(buf_done) struct buf command = BUF_INIT(64u << 10), body = BUF_INIT(MAX_BODY), note = BUF_INIT(64u << 10);
+    struct slice as_command, as_body, as_note;
     struct reply reply = t->reply;
+    const char *file = t->file;
 
-    if (change(x, t->command, &command, &as_command, e) < 0 || change(x, slice_of(t->file), &file, &as_file, e) < 0 ||
-        change(x, t->reply.body, &body, &as_body, e) < 0 || change(x, slice_of(t->reply.note), &note, &as_note, e) < 0)
+    if (change(x, t->command, &command, &as_command, e) < 0 || change(x, t->reply.body, &body, &as_body, e) < 0 ||
+        change(x, slice_of(t->reply.note ? t->reply.note : ""), &note, &as_note, e) < 0)
         return e->code;
     if (x && t->reply.note)
         reply.note = buf_z(&note);
-    return recording_add(rec, as_command, as_file, &reply, as_body, e);
+    if (x)
+        file = tap_file(tap, t, as_command);
+    if (!file)
+        return err_set(e, VF_ELIMIT, "no room left for the names of files");
+    return recording_add(rec, as_command, slice_of(file), &reply, as_body, e);
 }
 
 static void now(char out[32])
@@ -141,7 +147,7 @@ static int write_recording(struct run *r, const struct env_host *h, const char *
         return e->code;
     for (size_t i = 0; i < *answers; i++) {
         *bad += v[i].reply.status != REPLY_OK || v[i].reply.cut;
-        if (add(rec, x, &v[i], e) < 0)
+        if (add(rec, x, h->target->channel, &v[i], e) < 0)
             return e->code;
     }
     if (change(x, said, &trouble, &said, e) < 0)

@@ -15,7 +15,7 @@ struct tap {
     struct arena *arena;
     struct tapped *v;
     size_t n, cap;
-    struct map names, seen;
+    struct map names, others, seen; /* others: of commands with other names in them */
 };
 
 /* --- names --- */
@@ -40,10 +40,10 @@ static const char *ending(const struct tapped *t)
     return at < body.n && body.p[at] == '<' ? ".xml" : at < body.n && t->ask.kind == ASK_ESXCLI && strchr("{[", body.p[at]) ? ".json" : ".txt";
 }
 
-static struct slice file_name(struct tap *t, const struct tapped *a)
+static struct slice file_name(struct tap *t, struct map *names, const struct tapped *a, struct slice command)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_NAME), whole = BUF_INIT(MAX_NAME + 40);
-    struct slice rest = slice_starts(a->command, "/") ? slice_from(a->command, 1) : a->command;
+    struct slice rest = slice_starts(command, "/") ? slice_from(command, 1) : command;
     const char *end = a->ask.kind == ASK_FILE ? "" : ending(a);
 
     for (size_t i = 0; i < rest.n; i++) {
@@ -53,12 +53,12 @@ static struct slice file_name(struct tap *t, const struct tapped *a)
     }
     buf_add(&whole, buf_slice(&b));
     buf_addz(&whole, end);
-    for (unsigned k = 2; map_get(&t->names, buf_slice(&whole)) != MAP_NONE; k++) {
+    for (unsigned k = 2; map_get(names, buf_slice(&whole)) != MAP_NONE; k++) {
         buf_reset(&whole);
         buf_printf(&whole, "%s_%u%s", buf_z(&b), k, end);
     }
     rest = arena_dup(t->arena, buf_slice(&whole));
-    (void)map_put(&t->names, t->arena, rest, 1);
+    (void)map_put(names, t->arena, rest, 1);
     return rest;
 }
 
@@ -111,7 +111,7 @@ static void keep(struct tap *t, const struct ask *q, const struct reply *r)
     if (arena_grow(t->arena, &v, t->n, &t->cap, sizeof *t->v, MAX_ANSWERS) < 0 || map_put(&t->seen, t->arena, key, 1) < 0)
         return;
     t->v = v;
-    a.file = file_name(t, &a).p;
+    a.file = file_name(t, &t->names, &a, a.command).p;
     t->v[t->n++] = a;
 }
 
@@ -180,4 +180,11 @@ const struct tapped *tap_answers(const struct channel *tap, size_t *n)
 
     *n = t->n;
     return t->v;
+}
+
+const char *tap_file(struct channel *tap, const struct tapped *one, struct slice command)
+{
+    struct tap *t = (struct tap *)tap;
+
+    return file_name(t, &t->others, one, command).p;
 }

@@ -18,5 +18,11 @@ struct tapped {
 struct channel *tap_new(struct channel *inner);
 /* In the order they came; they live as long as the tap. */
 const struct tapped *tap_answers(const struct channel *tap, size_t *n);
+/*
+ * The name of an answer's file when its command is another one, with other names in it: made of all of that command, where one that is made of
+ * the name would have to know how names look in file names, and be cut where they are cut. Its own among all that were given out. NULL at
+ * the limit.
+ */
+const char *tap_file(struct channel *tap, const struct tapped *one, struct slice command);
 
 #endif
