@@ -25,7 +25,8 @@
  * paths of machines and datastores, in world names. Words are the product's when a column without identity has them, when they are a heading
  * or a key of an answer, or in the patterns for logs.
  *
- * Where two overlap, the one that begins first is replaced as everywhere, and of the other what it leaves.
+ * Where two overlap, the one that begins first is replaced as everywhere, and of the other what it leaves. What stands inside of a longer one is
+ * replaced as a part of that, and stays where that keeps it: a MAC address that is the first half of a WWN loses its last digits only.
  *
  * Replacements come from the key by SipHash-2-4: without it they cannot be found by trying.
  */
