@@ -314,6 +314,24 @@ static void what_begins_inside_of_another_is_replaced_past_its_end(void **state)
     arena_free(u.a);
 }
 
+/* "co" is the end of domains, and here the begin of a label. */
+static void a_label_is_the_same_alone_and_in_a_domain(void **state)
+{
+    struct unit u;
+    const char *alone, *whole;
+
+    (void)state;
+    unit_begin(&u);
+    unit_put(&u, "host", "", "name", "esx01.co-operate.org");
+    unit_seal(&u, "");
+    alone = unit_apply(&u, "co-operate");
+    whole = unit_apply(&u, "esx01.co-operate.org");
+    assert_memory_equal(whole + 6, alone, 10);
+    assert_memory_not_equal(alone, "co", 2);
+    assert_string_equal(whole + 16, ".org");
+    arena_free(u.a);
+}
+
 static void words_of_the_product_are_replaced_in_their_place_only(void **state)
 {
     static const char *const names[] = {"list", "1", "true", "vmw-ahci", "esx", "Name"};
@@ -572,6 +590,7 @@ int main(void)
         cmocka_unit_test(a_host_is_the_same_in_every_name_that_holds_it),
         cmocka_unit_test(short_names_are_learned_beside_a_full_one_they_are_no_part_of),
         cmocka_unit_test(what_begins_inside_of_another_is_replaced_past_its_end),
+        cmocka_unit_test(a_label_is_the_same_alone_and_in_a_domain),
         cmocka_unit_test(words_of_the_product_are_replaced_in_their_place_only),
         cmocka_unit_test(defaults_and_placeholders_stay),
         cmocka_unit_test(the_name_that_a_host_was_reached_by_is_its_own),

@@ -212,8 +212,8 @@ static void image_of_name(struct anonymiser *x, struct slice text, char *out, bo
             i += image_of_character(x, slice_from(text, i), out + i);
             continue;
         }
-        if (!(host && anonymise_is_top_label(slice_cut(text, i, end - i)) && i > 0 && text.p[i - 1] == '.'))
-            put_image_of_run(x, slice_cut(text, i, end - i), out + i);
+        if (!(host && i > 0 && text.p[i - 1] == '.' && (end == text.n || text.p[end] == '.') && anonymise_is_top_label(slice_cut(text, i, end - i))))
+            put_image_of_run(x, slice_cut(text, i, end - i), out + i); /* of "co-op.org" the end stays, not the first two letters */
         i = end;
     }
 }
