@@ -315,7 +315,7 @@ static void what_begins_inside_of_another_is_replaced_past_its_end(void **state)
 }
 
 /* "co" is the end of domains, and here the begin of a label. */
-static void a_label_is_the_same_alone_and_in_a_domain(void **state)
+static void a_label_is_the_same_alone_in_a_domain_and_in_an_iqn(void **state)
 {
     struct unit u;
     const char *alone, *whole;
@@ -323,12 +323,18 @@ static void a_label_is_the_same_alone_and_in_a_domain(void **state)
     (void)state;
     unit_begin(&u);
     unit_put(&u, "host", "", "name", "esx01.co-operate.org");
-    unit_seal(&u, "");
+    unit_seal(&u, "iqn.2001-04.org.co-operate:x17 iqn.2003-01.org.linux-iscsi.stor17:sn.1");
     alone = unit_apply(&u, "co-operate");
     whole = unit_apply(&u, "esx01.co-operate.org");
     assert_memory_equal(whole + 6, alone, 10);
     assert_memory_not_equal(alone, "co", 2);
     assert_string_equal(whole + 16, ".org");
+    whole = unit_apply(&u, "iqn.2001-04.org.co-operate:x17");
+    assert_memory_equal(whole, "iqn.2001-04.org.", 16);
+    assert_memory_equal(whole + 16, alone, 10);
+    whole = unit_apply(&u, "iqn.2003-01.org.linux-iscsi.stor17:sn.1"); /* the authority is a product */
+    assert_memory_equal(whole, "iqn.2003-01.org.linux-iscsi.", 28);
+    assert_memory_not_equal(whole + 28, "stor17", 6);
     arena_free(u.a);
 }
 
@@ -590,7 +596,7 @@ int main(void)
         cmocka_unit_test(a_host_is_the_same_in_every_name_that_holds_it),
         cmocka_unit_test(short_names_are_learned_beside_a_full_one_they_are_no_part_of),
         cmocka_unit_test(what_begins_inside_of_another_is_replaced_past_its_end),
-        cmocka_unit_test(a_label_is_the_same_alone_and_in_a_domain),
+        cmocka_unit_test(a_label_is_the_same_alone_in_a_domain_and_in_an_iqn),
         cmocka_unit_test(words_of_the_product_are_replaced_in_their_place_only),
         cmocka_unit_test(defaults_and_placeholders_stay),
         cmocka_unit_test(the_name_that_a_host_was_reached_by_is_its_own),

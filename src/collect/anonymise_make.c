@@ -383,11 +383,30 @@ static void image_of_ipv6(struct anonymiser *x, struct slice text, char *out)
     }
 }
 
-/* iqn.YYYY-MM.com.vendor:name: the date, the top of the domain and words of everybody stay; the naming authority stays when it is a vendor's. */
-static void image_of_iqn(struct anonymiser *x, struct slice text, char *out)
+/* Between the dots around i; none before from. */
+static struct slice label_around(struct slice text, size_t from, size_t i)
+{
+    size_t end = slice_find_char(text, i, '.');
+
+    while (i > from && text.p[i - 1] != '.')
+        i--;
+    return slice_cut(text, i, (end == SIZE_MAX ? text.n : end) - i);
+}
+
+static bool is_public_label(struct slice label)
 {
     static const char *const vendors[] = {"vmware", "netapp", "emc", "hp", "hpe", "dell", "freenas", "truenas", "synology", "qnap", "equallogic", "purestorage",
                                           "3pardata", "ibm", "hitachi", "nimblestorage", "linux-iscsi", "nvmexpress", "openiscsi", "microsoft", "wdc", "lenovo"};
+
+    for (size_t v = 0; v < sizeof vendors / sizeof *vendors; v++)
+        if (slice_eqz(label, vendors[v]))
+            return true;
+    return anonymise_is_top_label(label);
+}
+
+/* iqn.YYYY-MM.com.vendor:name: the date, the top of the domain and words of everybody stay; the naming authority stays when it is a vendor's. */
+static void image_of_iqn(struct anonymiser *x, struct slice text, char *out)
+{
     size_t colon = slice_find_char(text, 0, ':'), date = 0, at = 0;
 
     for (size_t i = 0; i < text.n && i < colon && date < 2; i++)
@@ -403,11 +422,8 @@ static void image_of_iqn(struct anonymiser *x, struct slice text, char *out)
         while (end < text.n && is_alnum(text.p[end]))
             end++;
         run = slice_cut(text, i, end - i);
-        if (i < colon) {
-            keep = anonymise_is_top_label(run);
-            for (size_t v = 0; v < sizeof vendors / sizeof *vendors; v++)
-                keep = keep || slice_eqz(run, vendors[v]);
-        }
+        if (i < colon && run.n)
+            keep = is_public_label(label_around(slice_cut(text, 0, colon), at, i));
         keep = keep || slice_eqz(run, "uuid") || slice_eqz(run, "nguid") || slice_eqz(run, "discovery") || slice_eqz(run, "target") || slice_eqz(run, "iqn");
         if (run.n && !keep && end - i == 8 && slice_from(text, i).n >= 36) {
             char digits[32];
