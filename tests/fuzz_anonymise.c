@@ -10,7 +10,8 @@
 struct search {
     struct slice in, out; /* in lower case */
     const struct anonymiser *x;
-    size_t at, n;         /* what a longer one is looked for around */
+    const struct anonymised *one; /* others are looked for around it */
+    size_t at;
 };
 
 static bool alnum(char c)
@@ -32,21 +33,29 @@ static bool stands(const struct anonymised *one, struct slice in, size_t at)
     return !memchr(one->text.p, '.', one->text.n) || ((at == 0 || in.p[at - 1] != '.') && (end == in.n || in.p[end] != '.'));
 }
 
-/* Is all of it inside of a longer one that is replaced: that one's vendor and top labels stay, of whatever else they are a part. */
+/*
+ * Does another one reach into it that begins before, or there and is longer, and is replaced; and would what it leaves stay anyway? The other's vendor
+ * and top labels stay, of whatever else they are a part.
+ */
 static int is_around(void *ctx, const struct anonymised *one)
 {
     const struct search *s = ctx;
+    size_t n = one->text.n, end = s->at + s->one->text.n;
 
-    for (size_t n = one->text.n, from = s->at + s->n > n ? s->at + s->n - n : 0; n > s->n && from <= s->at && from + n <= s->in.n; from++)
-        if (stands(one, s->in, from) && memcmp(s->out.p + from, one->text.p, n) != 0)
+    for (size_t from = s->at > n ? s->at - n + 1 : 0; from <= s->at && from + n <= s->in.n; from++) {
+        size_t rest = from + n < end ? end - from - n : 0;
+
+        if ((from < s->at || n > s->one->text.n) && from + n > s->at && stands(one, s->in, from) && memcmp(s->out.p + from, one->text.p, n) != 0 &&
+            memcmp(s->one->text.p + s->one->text.n - rest, s->one->replacement.p + s->one->text.n - rest, rest) == 0)
             return 1;
+    }
     return 0;
 }
 
 static bool is_left(struct search *s, const struct anonymised *one, size_t at)
 {
     s->at = at;
-    s->n = one->text.n;
+    s->one = one;
     return stands(one, s->in, at) && !anonymiser_each(s->x, is_around, s);
 }
 
@@ -55,13 +64,13 @@ static int is_source(void *ctx, const struct anonymised *one)
 {
     const struct search *s = ctx;
 
-    return one->text.n == s->n && stands(one, s->in, s->at) && memcmp(s->out.p + s->at, one->replacement.p, s->n) == 0;
+    return one->text.n == s->one->text.n && stands(one, s->in, s->at) && memcmp(s->out.p + s->at, one->replacement.p, one->text.n) == 0;
 }
 
 static bool is_made(struct search *s, const struct anonymised *one, size_t at)
 {
     s->at = at;
-    s->n = one->text.n;
+    s->one = one;
     return !stands(one, s->in, at) && stands(one, s->out, at) && anonymiser_each(s->x, is_source, s);
 }
 
