@@ -19,18 +19,34 @@ static bool alnum(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
 }
 
+static bool digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_quad(struct slice s)
+{
+    unsigned dots = 0;
+
+    for (size_t i = 0; i < s.n; i++) {
+        dots += s.p[i] == '.';
+        if (s.p[i] != '.' && !digit(s.p[i]))
+            return false;
+    }
+    return dots == 3;
+}
+
 /* Does text stand at a place of in as the anonymiser reads it: of an address, all of it; of a name, by itself? */
 static bool stands(const struct anonymised *one, struct slice in, size_t at)
 {
     size_t end = at + one->text.n;
+    char before = at ? in.p[at - 1] : ' ', after = end < in.n ? in.p[end] : ' ';
 
     if (memcmp(in.p + at, one->text.p, one->text.n) != 0)
         return false;
-    if (!one->whole)
-        return true;
-    if ((at && alnum(in.p[at - 1])) || (end < in.n && alnum(in.p[end])))
-        return false;
-    return !memchr(one->text.p, '.', one->text.n) || ((at == 0 || in.p[at - 1] != '.') && (end == in.n || in.p[end] != '.'));
+    if (one->whole && is_quad(one->text))
+        return !digit(before) && !digit(after) && !(before == '.' && at > 1 && digit(in.p[at - 2])) && !(after == '.' && end + 1 < in.n && digit(in.p[end + 1]));
+    return !one->whole || (!alnum(before) && !alnum(after));
 }
 
 /*
