@@ -303,7 +303,7 @@ static void a_program_that_is_not_there_is_not_found(void **state)
     int status = 77;
 
     (void)state;
-    assert_int_equal(run_program(&r, &status, &e), VF_ENOTFOUND);
+    assert_int_equal(run_program(&r, &status, &e), VF_ENOTFOUND); /* nor where a folder of PATH may not be looked into */
     assert_int_equal(status, 77);
 }
 

@@ -233,8 +233,8 @@ int run_program(const struct run *r, int *status, struct err *e)
     do
         n = read(c.started, &why, sizeof why);
     while (n < 0 && errno == EINTR);
-    if (n == (ssize_t)sizeof why)
-        return err_set(e, why == ENOENT ? VF_ENOTFOUND : VF_EIO, "%s: cannot be run: %s", r->argv[0], strerror(why));
+    if (n == (ssize_t)sizeof why) /* EACCES without a path: a folder of PATH could not be looked into, and the others do not have it */
+        return err_set(e, why == ENOENT || (why == EACCES && !strchr(r->argv[0], '/')) ? VF_ENOTFOUND : VF_EIO, "%s: cannot be run: %s", r->argv[0], strerror(why));
     rc = follow(&c, e);
     if (rc == 0)
         *status = c.status;
