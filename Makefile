@@ -125,11 +125,14 @@ $(BUILD)/peers/faulthost: tests/peers/faulthost.c tests/peers/sshd/faults.c test
 	@$(PEER_CC) $(filter %.c,$^) -lssh -o $@
 
 CHECK_PROGRAMS := $(BUILD)/vmkfit $(BUILD)/vmkfit-san $(TESTS:%=$(BUILD)/tests/%) $(TESTS:%=$(BUILD)/san-tests/%) $(FUZZERS:%=$(BUILD)/replay/%)
-# Taken out of its package: installing that would open port 22 of this machine.
+# Taken out of its package: installing that would open port 22 of this machine. Without lists of packages they are fetched first.
 $(BUILD)/peers/sshd: | $(BUILD)/deps-check
 	@mkdir -p $(@D)/package
-	@cd $(@D)/package && apt-get download -qq openssh-server 2>../package.log && dpkg-deb -x openssh-server_*.deb . || \
-	    { cat ../package.log; echo "openssh-server cannot be fetched; run 'apt-get update' first."; exit 1; }
+	@cd $(@D)/package && \
+	{ apt-get download -qq openssh-server 2>../package.log || \
+	  { if [ "$$(id -u)" = 0 ]; then SUDO=; else SUDO=sudo; fi; $$SUDO apt-get update -qq 2>>../package.log; apt-get download -qq openssh-server 2>>../package.log; } || \
+	  { cat ../package.log; echo "openssh-server cannot be fetched; run 'apt-get update' first."; exit 1; }; } && \
+	dpkg-deb -x openssh-server_*.deb .
 	@mv $(@D)/package/usr/sbin/sshd $@ && rm -r $(@D)/package
 
 check-programs: $(CHECK_PROGRAMS) peers $(BUILD)/deps-check
