@@ -122,6 +122,19 @@ static void judge_privileges(struct doctor *d)
     d->failed = true;
 }
 
+static void judge_answers(struct doctor *d)
+{
+    size_t late = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        late += strcmp(d->v[i].status, "timeout") == 0 || strcmp(d->v[i].status, "lost") == 0;
+    if (!late)
+        return;
+    line(d, cli_style(d->c, STYLE_RED), "FAILED", "answers", arena_printf(d->a, "%zu questions were not answered to the end; the list below has them", late));
+    line(d, "", "", "remedy", "a device or a service that does not respond, or a slow host: --command-timeout, --timeout");
+    d->failed = true;
+}
+
 /* Every question with its time, in the order of asking. */
 static void list_answers(struct doctor *d)
 {
@@ -168,6 +181,7 @@ static int examine(struct cli *c, struct env *env, const char *text, struct err 
     if (rc == 0) {
         judge_hostd(&d, &t);
         judge_privileges(&d);
+        judge_answers(&d);
         list_answers(&d);
     }
     channel_close(&t.channel);

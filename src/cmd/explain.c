@@ -17,6 +17,7 @@ static const struct opt explain_opts[] = {
 
 struct run {
     struct cli *c;
+    bool incomplete;
     struct ruleset rules;
     const struct rule *rule;
     const char *subject;
@@ -153,8 +154,10 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
 
     if (match_run(&m, &all, e) < 0)
         return e->code;
-    if (h->incomplete)
+    if (h->incomplete) {
         cli_warn(r->c, "%s: %s", h->target->label, h->incomplete);
+        r->incomplete = true;
+    }
     if (h->count > 1) {
         buf_add_safe(&b, slice_of(h->target->label));
         buf_addz(&b, "\n\n");
@@ -228,7 +231,8 @@ static int run(struct cli *c, int argc, char **argv)
         (void)no_subject(&r, &e);
         return cli_fail(c, "explain", &e);
     }
-    return cli_write(c, &out);
+    status = cli_write(c, &out);
+    return status ? status : r.incomplete ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
 const struct command cmd_explain = {

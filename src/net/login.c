@@ -335,11 +335,13 @@ static int log_in(struct login *l, struct ssh **s, struct channel **out, struct 
     const char *methods = "", *reason;
     int rc = login_by_key(l, *s, &methods, e);
 
-    if (rc < 0 && l->refused_keys && !stop_wanted()) { /* a hardened host ends the connection after two or three refusals; a password may still do */
-        login_tell(l, "login", LOGIN_NOTE, NULL, "%s; once more, without keys", e->msg);
+    /* a hardened host ends the connection after two or three refusals, or the first; a password may still do */
+    if (l->offered_keys && !stop_wanted() && (rc < 0 || (rc == SSH_REFUSED && !ssh_alive(*s)))) {
+        login_tell(l, "login", LOGIN_NOTE, NULL, "the host ends the connection over the keys; once more, without them");
         ssh_close(s);
-        if (reconnect(l, s, e) == 0 && ssh_methods(*s, l->user, &methods, e) == 0)
-            rc = SSH_REFUSED;
+        rc = reconnect(l, s, e);
+        if (rc == 0)
+            rc = ssh_methods(*s, l->user, &methods, e) == 0 ? SSH_REFUSED : e->code;
     }
     if (rc < 0)
         return login_failed(l, "login", NULL, e);
@@ -388,10 +390,10 @@ static int begin(struct login *l, const struct target_host *t, const struct logi
     return configure(l, e) < 0 ? e->code : read_known(l, e);
 }
 
-/* What is wrong with ssh's files concerns this host alone; the words on the command line were right. */
-static int of_host(struct err *e)
+/* What is wrong with ssh's files (read: while they are read) concerns this host alone; the words on the command line were right. */
+static int of_host(struct err *e, bool read)
 {
-    if (e->code == VF_EUSAGE || e->code == VF_EUNSUPPORTED || e->code == VF_EDENIED)
+    if (e->code == VF_EUSAGE || e->code == VF_EUNSUPPORTED || e->code == VF_EDENIED || (read && (e->code == VF_EFORMAT || e->code == VF_EIO)))
         e->code = VF_EHOST;
     return e->code;
 }
@@ -403,14 +405,14 @@ int login_open(const struct target_host *t, const struct login_opt *o, struct ar
     if (!l)
         return err_set(e, VF_ELIMIT, "no room left for a connection");
     if (begin(l, t, o, a, e) < 0)
-        return of_host(e);
+        return of_host(e, true);
     if (o->by == LOGIN_OPENSSH)
         return open_by_openssh(l, "--ssh openssh", out, e);
     if (*l->config.proxy && o->by == LOGIN_LIBSSH2)
         return err_set(e, VF_EUSAGE, "the host is reached through %s, which libssh2 cannot; leave --ssh libssh2 away", l->config.proxy);
     if (*l->config.proxy)
         return open_by_openssh(l, arena_printf(a, "the host is reached through %s", l->config.proxy), out, e);
-    return open_by_libssh2(l, out, e) < 0 ? of_host(e) : 0;
+    return open_by_libssh2(l, out, e) < 0 ? of_host(e, false) : 0;
 }
 
 int login_identity(const struct target_host *t, const struct login_opt *o, struct arena *a, struct login_identity *out, struct err *e)
@@ -421,7 +423,7 @@ int login_identity(const struct target_host *t, const struct login_opt *o, struc
     int rc;
 
     if (begin(&l, t, o, a, e) < 0)
-        return of_host(e);
+        return of_host(e, true);
     if (o->by == LOGIN_OPENSSH || *l.config.proxy)
         return fetch_key(&l, out, e);
     if (connect_host(&l, &s, &why, e) < 0)

@@ -155,6 +155,7 @@ static int login_with_keys(struct login *l, struct ssh *s, const struct keys *ke
 
         if (!usable(l, s, k))
             continue;
+        l->offered_keys = true;
         rc = try_key(l, s, &keys->v[*at], &why);
         if (rc < 0) {
             *e = why;

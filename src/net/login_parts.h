@@ -23,7 +23,8 @@ struct login {
     struct openssh_where openssh;
     uint64_t since;        /* of the present step */
     uint64_t deadline;     /* of the host; what a person needs to answer is added */
-    bool refused_keys;     /* at least one was offered */
+    bool offered_keys;     /* at least one was sent */
+    bool refused_keys;     /* and refused */
     bool others;           /* there are keys that only the system's ssh can use */
     bool by_password;
     struct slice accepted; /* the host's key */

@@ -21,6 +21,7 @@
 #define PIECE      (32u << 10)
 #define MAX_SSH    (4u << 20) /* of one connection's texts and keys */
 #define MAX_LIBRARY (16u << 20) /* what libssh2 takes for a connection; the window is most of it */
+#define GOODBYE_MS 150u       /* between a refusal and the end of a connection */
 #define HALF_DONE  100u       /* ms: libssh2 says EAGAIN, but not for which direction */
 
 struct ssh {
@@ -415,6 +416,14 @@ static bool hung_up(const struct ssh *s)
     ssize_t n = recv(s->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
 
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+bool ssh_alive(const struct ssh *s)
+{
+    struct pollfd p = {s->fd, POLLIN, 0};
+
+    (void)clock_poll(&p, 1, clock_ms() + GOODBYE_MS);
+    return !s->dead && !hung_up(s);
 }
 
 /* Result of a login call, and what it means. */

@@ -61,6 +61,9 @@ struct ssh_key {
     const char *agent;   /* its socket */
 };
 
+/* Is the connection still there: sshd ends it over refused keys (MaxAuthTries), a moment after the last refusal. Waits that moment. */
+bool ssh_alive(const struct ssh *s);
+
 enum ssh_login { SSH_LOGGED_IN, SSH_REFUSED, SSH_CANNOT }; /* cannot: not sent, or not with this library; e says why */
 
 /* Returns an ssh_login, or a negative code when the connection failed. */
