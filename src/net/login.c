@@ -336,9 +336,10 @@ static int log_in(struct login *l, struct ssh **s, struct channel **out, struct 
     int rc = login_by_key(l, *s, &methods, e);
 
     /* a hardened host ends the connection after two or three refusals, or the first; a password may still do */
-    if (l->offered_keys && !stop_wanted() && (rc < 0 || (rc == SSH_REFUSED && !ssh_alive(*s)))) {
+    if (l->offered_keys && rc != SSH_LOGGED_IN && !stop_wanted() && !ssh_alive(*s)) {
         login_tell(l, "login", LOGIN_NOTE, NULL, "the host ends the connection over the keys; once more, without them");
         ssh_close(s);
+        l->refused_keys = true;
         rc = reconnect(l, s, e);
         if (rc == 0)
             rc = ssh_methods(*s, l->user, &methods, e) == 0 ? SSH_REFUSED : e->code;
