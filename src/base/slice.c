@@ -107,6 +107,16 @@ bool slice_next_word(struct slice *rest, const char *seps, struct slice *word)
     return word->n > 0;
 }
 
+bool slice_has_word(struct slice text, struct slice word)
+{
+    struct slice w;
+
+    while (slice_next_word(&text, " \t\r\n", &w))
+        if (slice_eq(w, word))
+            return true;
+    return false;
+}
+
 bool slice_glob(struct slice pattern, struct slice text)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;

@@ -99,6 +99,9 @@ bool slice_next_line(struct slice *rest, struct slice *line, bool *ended);
 /* Take the next word (run of characters other than those in seps) off *rest. Returns false at the end. */
 bool slice_next_word(struct slice *rest, const char *seps, struct slice *word);
 
+/* Is word one of those in text, which blanks part. */
+bool slice_has_word(struct slice text, struct slice word);
+
 /* Glob with '*' as the only wildcard, case-sensitive, linear in n times the number of stars. */
 bool slice_glob(struct slice pattern, struct slice text);
 

@@ -128,6 +128,23 @@ static void lint_fix(struct lint *l, const struct rule *r, const struct fix *f)
     lint_cond(l, r, f->require);
 }
 
+/* What a rule says it covers is in the catalogue, and no confident verdict rests on what was only recalled. */
+static void lint_covers(struct lint *l, const struct rule *r)
+{
+    bool sound = r->ncovers == 0;
+
+    for (unsigned i = 0; i < r->ncovers; i++) {
+        const struct known *k = knowledge_find(l->knowledge, r->covers[i]);
+
+        if (!k)
+            found(l, r, r->line, true, "covers names no entry of knowledge.tsv: \"" SLICE_FMT "\"", SLICE_ARG(r->covers[i]));
+        sound |= !k || !known_weak(k);
+    }
+    if (!sound && r->severity != SEV_NOTE)
+        found(l, r, r->line, true, "rests only on entries that are recalled or of low confidence (" SLICE_FMT "): such a rule is a note",
+              SLICE_ARG(r->covers[0]));
+}
+
 static int64_t days_of(struct slice d)
 {
     uint64_t y, m, day;
@@ -152,6 +169,8 @@ void lint_rule(struct lint *l, const struct rule *r)
             if (slice_eq(r->fixes[i].id, r->fixes[k].id))
                 found(l, r, r->fixes[i].line, true, "two fixes have the id " SLICE_FMT, SLICE_ARG(r->fixes[i].id));
     }
+    if (l->knowledge)
+        lint_covers(l, r);
     if (l->today.n && r->ngood && days_of(l->today) - days_of(r->reviewed) > REVIEW_DAYS)
         found(l, r, r->line, false, "the list of good pairs was reviewed on " SLICE_FMT ", more than %d days ago", SLICE_ARG(r->reviewed), REVIEW_DAYS);
     if (l->today.n && slice_cmp(r->reviewed, l->today) > 0)

@@ -1,6 +1,7 @@
 #ifndef VF_CORE_LINT_H
 #define VF_CORE_LINT_H
 
+#include "core/knowledge.h"
 #include "core/ruleset.h"
 
 /* Static checks of rules that load: what is well-formed but cannot be meant. One line each, file and line first. */
@@ -18,6 +19,7 @@ struct lint {
     /* Can some probe fill the column, or is it derived? NULL: not checked. */
     bool (*filled)(void *ctx, unsigned table, unsigned column);
     void *ctx;
+    const struct knowledge *knowledge; /* for covers=; NULL: not checked */
     struct lint_found *v;
     size_t n, cap;
 };

@@ -202,6 +202,7 @@ void rng_write(const struct schema *s, struct buf *out)
     attribute(&w, "topic", "", "<text/>");
     attribute(&w, "supersedes", "", "<text/>");
     attribute(&w, "restrains", "", "<text/>");
+    attribute(&w, "covers", "", "<text/>");
     put(&w, "<ref name=\"rule.parts\"/>");
     put(&w, "</element>");
     put(&w, "</define>");

@@ -226,7 +226,7 @@ static bool date_form(struct slice s)
 
 static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
 {
-    static const char *const known[] = {"id", "subject", "topic", "severity", "status", "reviewed", "supersedes", "restrains", NULL};
+    static const char *const known[] = {"id", "subject", "topic", "severity", "status", "reviewed", "supersedes", "restrains", "covers", NULL};
     static const char *const states[] = {"draft", "stable", "retired", NULL};
     struct slice subject = nothing, severity = nothing, status = nothing;
     int t, s = 0;
@@ -258,7 +258,9 @@ static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
         return rule_fail(l, e, nothing, "reviewed wants a date such as 2026-11-30, not \"" SLICE_FMT "\"", SLICE_ARG(r->reviewed));
     if (load_ids(l, "supersedes", &r->supersedes, &r->nsupersedes, e) < 0)
         return e->code;
-    return load_ids(l, "restrains", &r->restrains, &r->nrestrains, e);
+    if (load_ids(l, "restrains", &r->restrains, &r->nrestrains, e) < 0)
+        return e->code;
+    return load_ids(l, "covers", &r->covers, &r->ncovers, e);
 }
 
 /* Growing lists of one rule while it is read. */

@@ -80,6 +80,8 @@ struct rule {
     unsigned nexamples;
     const struct slice *supersedes, *restrains;
     unsigned nsupersedes, nrestrains;
+    const struct slice *covers; /* entries of rules/knowledge.tsv that it answers */
+    unsigned ncovers;
 };
 
 #define RULE_MAX_KIDS     64u

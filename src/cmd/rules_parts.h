@@ -1,0 +1,43 @@
+#ifndef VF_CMD_RULES_PARTS_H
+#define VF_CMD_RULES_PARTS_H
+
+#include "cmd/cmd.h"
+#include "cmd/env.h"
+#include "core/knowledge.h"
+
+/* What the verbs of "vmkfit rules" share; one file for each group of verbs. */
+struct rules_values {
+    const char *recordings;
+    struct opt_list rules;
+};
+
+struct rules_run {
+    struct cli *c;
+    struct env env;
+    struct ruleset rules; /* loaded by the verb, with rules_load_named or env_rules */
+    const struct rules_values *v;
+    char **files; /* operands after the verb */
+    int nfiles;
+    struct buf *out;
+    size_t errors, warnings, passed, failed;
+};
+
+/* A verb writes to r->out and returns an exit status. */
+int rules_list(struct rules_run *r);
+int rules_lint(struct rules_run *r);
+int rules_test(struct rules_run *r);
+int rules_rng(struct rules_run *r);
+int rules_coverage(struct rules_run *r);
+
+/* The operands as rule files or folders: how many, in v, which has room for all. */
+size_t rules_operands(const struct rules_run *r, struct slice **v);
+/* The shipped rules, then those of the operands, into r->rules. */
+int rules_load_named(struct rules_run *r, struct err *e);
+/* rules/knowledge.tsv of the data folder. */
+int rules_load_knowledge(struct rules_run *r, struct knowledge *out, struct err *e);
+/* Does a rule's file lie at or below what was named, or was nothing named; either may be written from here or from the root. */
+bool rules_concern(const struct rules_run *r, const char *file);
+/* A line of a file's or a host's making: safe for a terminal. */
+void rules_say(struct rules_run *r, const char *text);
+
+#endif
