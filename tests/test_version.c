@@ -110,6 +110,178 @@ static void decoration_of_module_versions_is_taken_off(void **state)
     assert_int_equal(version_bare(SLICE_LIT("")).n, 0);
 }
 
+static void versions_that_begin_with_their_release_are_ordered_within_it(void **state)
+{
+    static const char *const lpfc[] = {"14.0.169.26-5vmw.703.0.20.19193900", "14.4.0.39-35vmw.803.0.0.24022510", NULL};
+    static const char *const smartpqi[] = {"70.4149.0.5000-1OEM.700.1.0.15843807", "70.4380.0.108-1OEM.700.1.0.15843807", NULL};
+    static const char *const nhpsa[] = {"2.0.50-1vmw.700.1.0.15843807", "70.0051.0.100-4vmw.802.0.0.22380479", NULL}; /* 70 is its number on 8.0 too */
+    static const struct {
+        const char *a, *b;
+    } apart[] = {
+        {"900.14.4.390.20-36vmw.901.0.24957456", "14.4.0.39-35vmw.803.0.0.24022510"},
+        {"900.14.4.390.20-36vmw.901.0.24957456", "14.4.0.40"},
+        {"70.4149.0.5000-1OEM.700.1.0.15843807", "80.4700.0.5000-7vmw.803.0.0.24022510"},
+        {"90.4800.0.5000-1vmw.900.0.24755229", "80.4700.0.5000-7vmw.803.0.0.24022510"},
+    };
+    int order;
+
+    (void)state;
+    ascending(lpfc, SCHEME_VIB);
+    ascending(smartpqi, SCHEME_VIB);
+    ascending(nhpsa, SCHEME_VIB);
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        assert_int_equal(version_order(slice_of(apart[i].a), slice_of(apart[i].b), SCHEME_VIB, &order), -1);
+        assert_int_equal(version_order(slice_of(apart[i].b), slice_of(apart[i].a), SCHEME_VIB, &order), -1);
+    }
+    assert_int_equal(version_order(SLICE_LIT("80.4700"), SLICE_LIT("80.4700.0.5000-7vmw.803.0.0.24022510"), SCHEME_VIB, &order), 0);
+    assert_true(order < 0);
+}
+
+/* --- laws: over the versions of all VIBs in the fixtures, and made ones --- */
+
+#define MAX_LAW 700u
+
+struct law {
+    struct slice v[MAX_LAW];
+    size_t n;
+    struct arena *a;
+};
+
+static void law_add(struct law *l, struct slice s)
+{
+    if (l->n < MAX_LAW && !slice_among(l->v, l->n, s))
+        l->v[l->n++] = arena_dup(l->a, s);
+}
+
+static int versions_of_file(void *ctx, const char *path, const char *rel, struct err *e)
+{
+    struct law *l = ctx;
+    struct slice text, word;
+
+    (void)rel;
+    if (slice_find(slice_of(path), 0, "software_vib_list") == SIZE_MAX)
+        return 0;
+    if (fsx_read(path, 8u << 20, l->a, &text, NULL, e) < 0)
+        return e->code;
+    while (slice_next_word(&text, " <>\"\r\n\t", &word))
+        if (word.p[0] >= '0' && word.p[0] <= '9' && (slice_find(word, 0, "vmw.") != SIZE_MAX || slice_find(word, 0, "OEM.") != SIZE_MAX))
+            law_add(l, word);
+    return 0;
+}
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1103515245u + 12345u;
+    return *seed >> 16;
+}
+
+/* A version of the grammar: fields of digits, of letters and of both, some with leading noughts, some without a release. */
+static struct slice made_version(struct arena *a, unsigned *seed, bool release)
+{
+    static const char *const fields[] = {"0", "1", "2", "10", "9", "01", "v60", "7a", "72", "4ICSHPK4", "900", "14", "80"};
+    static const char *const releases[] = {"1vmw", "2vmw", "10vmw", "1OEM", "88OEM", "100OEM", "7872652"};
+    static const char *const targets[] = {"", ".550.0.0.1331820", ".650.0.0.4564106", ".803.0.0.24022510", ".901.0.24957456"};
+    _cleanup_(buf_done) struct buf b = BUF_INIT(100);
+
+    for (unsigned n = 1 + next_random(seed) % 4, i = 0; i < n; i++)
+        buf_printf(&b, "%s%s", i ? "." : "", fields[next_random(seed) % (sizeof fields / sizeof *fields)]);
+    if (release)
+        buf_printf(&b, "-%s%s", releases[next_random(seed) % (sizeof releases / sizeof *releases)],
+                   targets[next_random(seed) % (sizeof targets / sizeof *targets)]);
+    return arena_dup(a, buf_slice(&b));
+}
+
+/* Reflexive, antisymmetric, transitive, wherever it orders at all; in order[i][k] 9 is "not ordered". */
+static void laws_hold(const struct law *l, enum version_scheme scheme, bool total)
+{
+    static signed char order[MAX_LAW][MAX_LAW];
+
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < l->n; k++) {
+            int o = 77;
+
+            order[i][k] = version_order(l->v[i], l->v[k], scheme, &o) < 0 ? 9 : (signed char)sign(o);
+            if (total && order[i][k] == 9)
+                fail_msg(SLICE_FMT " and " SLICE_FMT " are not ordered", SLICE_ARG(l->v[i]), SLICE_ARG(l->v[k]));
+        }
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < l->n; k++) {
+            if (i == k && order[i][k] != 0 && order[i][k] != 9)
+                fail_msg(SLICE_FMT " differs from itself", SLICE_ARG(l->v[i]));
+            if (order[i][k] != (order[k][i] == 9 ? 9 : -order[k][i]))
+                fail_msg(SLICE_FMT " and " SLICE_FMT ": %d one way, %d the other", SLICE_ARG(l->v[i]), SLICE_ARG(l->v[k]), order[i][k], order[k][i]);
+            for (size_t m = 0; m < l->n && order[i][k] <= 0; m++)
+                if (order[k][m] <= 0 && order[i][m] != 9 && order[i][m] != (order[i][k] < order[k][m] ? order[i][k] : order[k][m]))
+                    fail_msg(SLICE_FMT " up to " SLICE_FMT " up to " SLICE_FMT ", and yet %d", SLICE_ARG(l->v[i]), SLICE_ARG(l->v[k]),
+                             SLICE_ARG(l->v[m]), order[i][m]);
+        }
+}
+
+static void orders_keep_the_laws_of_an_order(void **state)
+{
+    struct law real = {.a = arena_new(64u << 20)}, made = {.a = real.a}, bare = {.a = real.a};
+    struct err e = {0};
+    unsigned seed = 4564106;
+
+    (void)state;
+    if (fsx_walk("fixtures", versions_of_file, &real, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_true(real.n > 200);
+    laws_hold(&real, SCHEME_VIB, false);
+    for (unsigned i = 0; i < 400; i++)
+        law_add(&made, made_version(made.a, &seed, true));
+    laws_hold(&made, SCHEME_VIB, false);
+    laws_hold(&made, SCHEME_FIRMWARE, false);
+    for (unsigned i = 0; i < 400; i++)
+        law_add(&bare, made_version(bare.a, &seed, false));
+    laws_hold(&bare, SCHEME_VIB, true);
+    laws_hold(&bare, SCHEME_DOTTED, true);
+    laws_hold(&bare, SCHEME_FIRMWARE, true);
+    arena_free(real.a);
+}
+
+static struct release host_of(const struct world *w, int major, int minor, int update, uint64_t build)
+{
+    struct release r = {.major = major, .minor = minor, .update = update, .build = build};
+
+    release_complete(&w->builds, &r);
+    return r;
+}
+
+/* Every build of the table as a host, against every named release of it. */
+static void hosts_keep_the_laws_of_an_order(void **state)
+{
+    struct world w;
+    size_t named = 0;
+
+    (void)state;
+    world_open(&w);
+    for (size_t i = 0; i < w.builds.n; i++)
+        for (size_t k = 0; k < w.builds.n; k++) {
+            struct release host = host_of(&w, w.builds.v[i].name.major, w.builds.v[i].name.minor, -1, w.builds.v[i].number);
+            const struct build *a = &w.builds.v[k];
+            int order;
+
+            if (a->name.update < 0 || release_order(&w.builds, &host, &a->name, &order) < 0)
+                continue;
+            named++;
+            if (i == k && order != 0)
+                fail_msg(SLICE_FMT " is not equal to itself", SLICE_ARG(a->title));
+            for (size_t m = 0; m < w.builds.n; m++) {
+                const struct build *b = &w.builds.v[m];
+                int ab, hb;
+
+                if (b->name.update < 0 || release_order(&w.builds, &a->name, &b->name, &ab) < 0 || release_order(&w.builds, &host, &b->name, &hb) < 0)
+                    continue;
+                if (order < 0 && ab < 0 && hb >= 0)
+                    fail_msg("build %llu is before " SLICE_FMT ", that before " SLICE_FMT ", and yet it is not", (unsigned long long)host.build,
+                             SLICE_ARG(a->title), SLICE_ARG(b->title));
+            }
+        }
+    assert_true(named > 1000);
+    world_close(&w);
+}
+
 /* --- releases --- */
 
 static void releases_are_read_in_the_form_of_rules(void **state)
@@ -138,14 +310,6 @@ static void releases_are_read_in_the_form_of_rules(void **state)
         if (t[i].rc)
             assert_non_null(strstr(e.msg, "6.5u1"));
     }
-}
-
-static struct release host_of(const struct world *w, int major, int minor, int update, uint64_t build)
-{
-    struct release r = {.major = major, .minor = minor, .update = update, .build = build};
-
-    release_complete(&w->builds, &r);
-    return r;
 }
 
 /* Host by version, update (-1 not printed) and build against a release of a rule: order -1, 0, 1, or 9 not decided. */
@@ -310,6 +474,9 @@ int main(void)
         cmocka_unit_test(what_has_no_digit_is_not_ordered),
         cmocka_unit_test(dotted_and_firmware_versions_compare_numbers),
         cmocka_unit_test(decoration_of_module_versions_is_taken_off),
+        cmocka_unit_test(versions_that_begin_with_their_release_are_ordered_within_it),
+        cmocka_unit_test(orders_keep_the_laws_of_an_order),
+        cmocka_unit_test(hosts_keep_the_laws_of_an_order),
         cmocka_unit_test(releases_are_read_in_the_form_of_rules),
         cmocka_unit_test(hosts_are_ordered_with_releases),
         cmocka_unit_test(a_release_covers_its_patches_and_a_line_all_of_it),

@@ -110,6 +110,37 @@ static bool has_digit(struct slice s)
     return false;
 }
 
+static struct slice field(struct slice v, unsigned at)
+{
+    struct slice f = {NULL, 0};
+
+    for (unsigned i = 0; i <= at; i++)
+        if (!slice_next_word(&v, ".", &f))
+            return (struct slice){NULL, 0};
+    return f;
+}
+
+/*
+ * Some drivers begin their version with the release it is made for, 70.4149.0.5000 or 900.14.4.390.20-36vmw.901.0.24957456: that field when it
+ * is one, told by the target field of the release part.
+ */
+static struct slice release_prefix(struct slice v)
+{
+    struct slice first = field(version_bare(v), 0), target = field(slice_from(v, version_bare(v).n + 1), 1);
+
+    if (first.n < 2 || first.n > 3 || target.n != 3 || first.p[0] != target.p[0] || first.p[1] != target.p[1])
+        return (struct slice){NULL, 0};
+    return first;
+}
+
+/* Is one side made for a release by its first field, and the other not for the same. */
+static bool of_different_releases(struct slice a, struct slice b)
+{
+    struct slice pa = release_prefix(a), pb = release_prefix(b);
+
+    return (pa.n && !slice_eq(pa, field(version_bare(b), 0))) || (pb.n && !slice_eq(pb, field(version_bare(a), 0)));
+}
+
 int version_order(struct slice a, struct slice b, enum version_scheme scheme, int *order)
 {
     struct release ra, rb;
@@ -135,6 +166,8 @@ int version_order(struct slice a, struct slice b, enum version_scheme scheme, in
         b = version_undecorated(b);
         na = version_bare(a);
         nb = version_bare(b);
+        if (of_different_releases(a, b))
+            return -1;
         if (order_parts(na, nb, ".", order) < 0)
             return -1;
         if (*order || na.n == a.n || nb.n == b.n)

@@ -11,7 +11,8 @@
  * SCHEME_VIB       VERSION-RELEASE, parted at the first hyphen: version first, then release; fields at dots; a field that
  *                  mixes digits and letters is cut into runs, digits as numbers, letters as text (32vmw < 39vmw, 88OEM <
  *                  100OEM, 7a < 72). With one side lacking a release (module and NIC drivers print the bare version) only the
- *                  versions are compared. "vmw" against "OEM" at an equal number is a different origin: not ordered.
+ *                  versions are compared. "vmw" against "OEM" at an equal number is a different origin: not ordered. Nor
+ *                  are two of which one begins with the release it is made for (lpfc 900.14.4.390.20-36vmw.901 and 14.4.0.39-35vmw.803)
  * SCHEME_FIRMWARE  20.00.00.00, 4ICSHPK4, 25.5.9.0001: fields at dots, hyphens, blanks and colons, cut into runs as above
  * SCHEME_ESXI      6.5, 6.5u1, 7.0u3c, 9.0.1: see struct release
  *
