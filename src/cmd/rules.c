@@ -9,6 +9,11 @@ static const struct opt rules_opts[] = {
     {"recordings", 0, OPT_TEXT, offsetof(struct rules_values, recordings), "DIR",
      "test: the folder that holds recordings with an expect.json (default without FILE: fixtures/ beside rules/)", NULL},
     {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list: further rule files or folders", NULL},
+    {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "import: recordings of the hosts whose devices are looked up", NULL},
+    {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE", "import: write the rules there instead of printing them", NULL},
+    {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL, "import: replace FILE when it exists", NULL},
+    {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE", "import: the day the list is of, where it does not say so", NULL},
+    {"source", 0, OPT_TEXT, offsetof(struct rules_values, source), "URL", "import: where the list comes from, where it does not say so", NULL},
     {0},
 };
 
@@ -24,9 +29,10 @@ static const struct verb {
     {"test", INT_MAX, "recordings", rules_test},
     {"rng", 0, "", rules_rng},
     {"coverage", 0, "", rules_coverage},
+    {"import", 2, "on output force date source", rules_import},
 };
 
-static const char *const verbs[] = {"list", "lint", "test", "rng", "coverage", NULL};
+static const char *const verbs[] = {"list", "lint", "test", "rng", "coverage", "import", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -133,7 +139,7 @@ static const struct verb *find_verb(const struct rules_values *v, int n, char **
         }
     }
     if (n - 1 > verb->most) {
-        (void)err_set(e, VF_EUSAGE, "%s takes %s, \"%s\" is too much", words[0], verb->most ? "one word" : "no words", words[verb->most + 1]);
+        (void)err_set(e, VF_EUSAGE, "%s takes %s, \"%s\" is too much", words[0], verb->most == 0 ? "no words" : verb->most == 1 ? "one word" : "two words", words[verb->most + 1]);
         return NULL;
     }
     return verb;
@@ -172,7 +178,9 @@ const struct command cmd_rules = {
              "lint [FILE...]\n"
              "test [FILE...]\n"
              "rng\n"
-             "coverage",
+             "coverage\n"
+             "import vsan-hcl all.json --on DIR\n"
+             "import pairs FILE.csv --on DIR",
     .examples = "vmkfit rules list\n"
                 "vmkfit rules lint my-controller.xml\n"
                 "vmkfit rules test\n"
@@ -185,7 +193,10 @@ const struct command cmd_rules = {
         "2 when something is wrong.\n\n"
         "rng prints the RELAX NG schema that editors complete from; it is generated from the fact schema and the action table.\n\n"
         "coverage prints what is known of drivers, storage and graphics on ESXi hosts, and beside each entry the rules that answer it or why a "
-        "host's facts cannot decide it. It exits with 2 when an entry has neither.",
+        "host's facts cannot decide it. It exits with 2 when an entry has neither.\n\n"
+        "import makes rules of a vendor's list of validated driver and firmware pairs, for the adapters and NICs that the hosts of --on have: "
+        "vSAN's list (https://vvs.broadcom.com/service/vsan/all.json), or a table with the columns pci (8086:1572; or vid, did, svid, ssid), "
+        "driver, driver-version, firmware, release, and perhaps note, link, date. It says how old the list is; nothing is fetched.",
     .verbs = verbs,
     .opts = rules_opts,
     .run = run,

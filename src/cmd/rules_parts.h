@@ -7,8 +7,9 @@
 
 /* What the verbs of "vmkfit rules" share; one file for each group of verbs. */
 struct rules_values {
-    const char *recordings;
-    struct opt_list rules;
+    const char *recordings, *output, *date, *source;
+    struct opt_list rules, on;
+    bool force;
 };
 
 struct rules_run {
@@ -28,6 +29,7 @@ int rules_lint(struct rules_run *r);
 int rules_test(struct rules_run *r);
 int rules_rng(struct rules_run *r);
 int rules_coverage(struct rules_run *r);
+int rules_import(struct rules_run *r);
 
 /* The operands as rule files or folders: how many, in v, which has room for all. */
 size_t rules_operands(const struct rules_run *r, struct slice **v);

@@ -210,7 +210,7 @@ static bool id_form(struct slice s)
     return s.n > 2 && s.n <= 64 && s.p[0] != '-' && s.p[0] != '.';
 }
 
-static bool date_form(struct slice s)
+bool rule_date(struct slice s)
 {
     static const unsigned days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     uint64_t y, m, d;
@@ -254,7 +254,7 @@ static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
     if (!states[s])
         return rule_fail(l, e, near_word(status, states), "status must be draft, stable or retired, not \"" SLICE_FMT "\"", SLICE_ARG(status));
     r->status = (enum rule_status)s;
-    if (!date_form(r->reviewed))
+    if (!rule_date(r->reviewed))
         return rule_fail(l, e, nothing, "reviewed wants a date such as 2026-11-30, not \"" SLICE_FMT "\"", SLICE_ARG(r->reviewed));
     if (load_ids(l, "supersedes", &r->supersedes, &r->nsupersedes, e) < 0)
         return e->code;

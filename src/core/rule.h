@@ -13,6 +13,9 @@ enum severity { SEV_NOTE, SEV_WARNING, SEV_CRITICAL };
 const char *severity_name(enum severity s);
 int severity_parse(struct slice s, enum severity *out);
 
+/* Is it a date that there is, YYYY-MM-DD. */
+bool rule_date(struct slice s);
+
 enum rule_status { RULE_DRAFT, RULE_STABLE, RULE_RETIRED };
 
 struct fix_action {
@@ -84,7 +87,7 @@ struct rule {
     unsigned ncovers;
 };
 
-#define RULE_MAX_KIDS     64u
+#define RULE_MAX_KIDS     256u
 #define RULE_MAX_EXAMPLES 64u
 
 struct rules {
