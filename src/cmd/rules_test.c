@@ -88,6 +88,8 @@ static size_t differ(struct expectation *x, const struct js *doc, const char *me
     const struct js *want = js_get(doc, member);
     size_t wrong = 0;
 
+    if (!want && strcmp(member, "unsure") == 0) /* of what was read in part: what is left open is not the point */
+        return 0;
     if (!want || js_kind(want) != JS_ARRAY) {
         buf_printf(x->r->out, "%s/expect.json: wants an array \"%s\"\n", x->folder, member);
         return 1;
