@@ -117,7 +117,8 @@ bool slice_has_word(struct slice text, struct slice word)
     return false;
 }
 
-bool slice_glob(struct slice pattern, struct slice text)
+/* any: '?' stands for one character too, and case does not count. */
+static bool matches(struct slice pattern, struct slice text, bool any)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
 
@@ -125,7 +126,7 @@ bool slice_glob(struct slice pattern, struct slice text)
         if (p < pattern.n && pattern.p[p] == '*') {
             star = p++;
             mark = t;
-        } else if (p < pattern.n && pattern.p[p] == text.p[t]) {
+        } else if (p < pattern.n && (pattern.p[p] == text.p[t] || (any && (pattern.p[p] == '?' || lower((unsigned char)pattern.p[p]) == lower((unsigned char)text.p[t]))))) {
             p++, t++;
         } else if (star != SIZE_MAX) {
             p = star + 1;
@@ -137,6 +138,25 @@ bool slice_glob(struct slice pattern, struct slice text)
     while (p < pattern.n && pattern.p[p] == '*')
         p++;
     return p == pattern.n;
+}
+
+bool slice_glob(struct slice pattern, struct slice text)
+{
+    return matches(pattern, text, false);
+}
+
+bool slice_iglob(struct slice pattern, struct slice text)
+{
+    return matches(pattern, text, true);
+}
+
+struct slice slice_first_line(struct slice text)
+{
+    struct slice line = {NULL, 0};
+
+    while (slice_next_line(&text, &line, NULL) && slice_blank(line))
+        ;
+    return slice_trim(line);
 }
 
 unsigned slice_distance(struct slice a, struct slice b)

@@ -104,6 +104,11 @@ bool slice_has_word(struct slice text, struct slice word);
 
 /* Glob with '*' as the only wildcard, case-sensitive, linear in n times the number of stars. */
 bool slice_glob(struct slice pattern, struct slice text);
+/* As ssh's patterns: '?' for one character too, in any case. */
+bool slice_iglob(struct slice pattern, struct slice text);
+
+/* The first line that is not blank, trimmed; empty when there is none. */
+struct slice slice_first_line(struct slice text);
 
 /* Length of the edit path between two words (insert, delete, replace, swap), for "did you mean"; capped at 99. */
 unsigned slice_distance(struct slice a, struct slice b);

@@ -49,11 +49,8 @@ static void on_step(void *ctx, const struct login_step *s)
 static const char *first_words(struct doctor *d, struct slice body)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(400);
-    struct slice text = {NULL, 0};
 
-    while (slice_next_line(&body, &text, NULL) && slice_blank(text))
-        ;
-    buf_add_safe(&b, slice_cut(slice_trim(text), 0, 100));
+    buf_add_safe(&b, slice_cut(slice_first_line(body), 0, 100));
     return arena_printf(d->a, "%s", buf_z(&b));
 }
 

@@ -80,29 +80,6 @@ int hostkey_name(const char *host, unsigned port, struct buf *out, struct err *e
     return 0;
 }
 
-/* '*' and '?', the pattern in any case, the text in lower case. */
-static bool pattern_match(struct slice pattern, struct slice text)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
-
-    while (t < text.n) {
-        if (p < pattern.n && pattern.p[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < pattern.n && (pattern.p[p] == '?' || lower(pattern.p[p]) == text.p[t])) {
-            p++, t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.n && pattern.p[p] == '*')
-        p++;
-    return p == pattern.n;
-}
-
 /* Salt and digest of "|1|salt|digest". Returns 0 or -1. */
 static int hash_parse(struct slice names, struct buf *salt, struct buf *digest)
 {
@@ -134,7 +111,7 @@ bool hostkey_names_match(struct slice names, struct slice name)
     while (slice_next_word(&rest, ",", &one)) {
         bool negated = one.p[0] == '!';
 
-        if (!pattern_match(slice_from(one, negated), name))
+        if (!slice_iglob(slice_from(one, negated), name))
             continue;
         if (negated)
             return false;

@@ -129,11 +129,8 @@ static bool path_fits(const struct ask *q, struct slice path)
 static const char *first_line(struct shell *s, struct slice text)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(400);
-    struct slice line = {NULL, 0};
 
-    while (slice_next_line(&text, &line, NULL) && slice_blank(line))
-        ;
-    buf_add_safe(&b, slice_trim(line));
+    buf_add_safe(&b, slice_first_line(text));
     return b.n ? arena_printf(s->arena, "%s", buf_z(&b)) : NULL;
 }
 
