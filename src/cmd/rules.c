@@ -27,12 +27,13 @@ static const struct verb {
     {"list", 0, "rules", rules_list},
     {"lint", INT_MAX, "", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
+    {"mutate", INT_MAX, "", rules_mutate},
     {"rng", 0, "", rules_rng},
     {"coverage", 0, "", rules_coverage},
     {"import", 2, "on output force date source", rules_import},
 };
 
-static const char *const verbs[] = {"list", "lint", "test", "rng", "coverage", "import", NULL};
+static const char *const verbs[] = {"list", "lint", "test", "mutate", "rng", "coverage", "import", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -177,6 +178,7 @@ const struct command cmd_rules = {
     .usage = "list\n"
              "lint [FILE...]\n"
              "test [FILE...]\n"
+             "mutate [FILE...]\n"
              "rng\n"
              "coverage\n"
              "import vsan-hcl all.json --on DIR\n"
@@ -191,6 +193,8 @@ const struct command cmd_rules = {
         "and every recording that has an expect.json; where one fails it says which condition decided (-v: for all). With FILE, a rule file or "
         "a folder of them, both concern only what is in there; the shipped rules are loaded too, so that it may name their ids. Both exit with "
         "2 when something is wrong.\n\n"
+        "mutate weakens each condition of a rule, one at a time, and tells where none of the rule's examples would notice, and which example would. "
+        "What no example can notice is named in the rule, with <uncaught what=\"...\" because=\"...\"/>.\n\n"
         "rng prints the RELAX NG schema that editors complete from; it is generated from the fact schema and the action table.\n\n"
         "coverage prints what is known of drivers, storage and graphics on ESXi hosts, and beside each entry the rules that answer it or why a "
         "host's facts cannot decide it. It exits with 2 when an entry has neither.\n\n"

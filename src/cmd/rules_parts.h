@@ -28,6 +28,7 @@ int rules_list(struct rules_run *r);
 int rules_lint(struct rules_run *r);
 int rules_test(struct rules_run *r);
 int rules_rng(struct rules_run *r);
+int rules_mutate(struct rules_run *r);
 int rules_coverage(struct rules_run *r);
 int rules_import(struct rules_run *r);
 

@@ -168,6 +168,7 @@ static void body(struct writing *w)
     for (int i = 0; i < 3; i++)
         put(w, "<%s><element name=\"%s\"><ref name=\"row\"/></element></%s>", i < 2 ? "oneOrMore" : "zeroOrMore", examples[i],
             i < 2 ? "oneOrMore" : "zeroOrMore");
+    put(w, "<zeroOrMore><element name=\"uncaught\"><attribute name=\"what\"/><attribute name=\"because\"/></element></zeroOrMore>");
     put(w, "</interleave>");
     put(w, "</define>");
 }

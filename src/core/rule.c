@@ -269,6 +269,7 @@ struct parts {
     struct slice hrefs[RULE_MAX_KIDS];
     struct fix fixes[RULE_MAX_KIDS];
     struct example examples[RULE_MAX_EXAMPLES];
+    struct uncaught uncaught[RULE_MAX_KIDS];
     const struct cond *bad[RULE_MAX_KIDS], *evidence[RULE_MAX_KIDS];
     unsigned nbad, nhrefs, when;
 };
@@ -298,9 +299,21 @@ static int load_evidence(struct rule_loading *l, struct rule *r, struct parts *p
     return r->nevidence ? 0 : rule_fail(l, e, nothing, "<evidence> says nothing");
 }
 
-enum child { CHILD_TITLE, CHILD_WHEN, CHILD_BAD, CHILD_GOOD, CHILD_EVIDENCE, CHILD_WHY, CHILD_FIX, CHILD_MATCHES, CHILD_IGNORES, CHILD_UNSURE, CHILD_OTHER };
+static int load_uncaught(struct rule_loading *l, struct uncaught *out, struct err *e)
+{
+    static const char *const known[] = {"what", "because", NULL};
 
-static const char *const children[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure", NULL};
+    if (rule_only(l, "uncaught", known, e) < 0)
+        return e->code;
+    *out = (struct uncaught){rule_attr(l, "what"), rule_attr(l, "because"), xml_line(l->x)};
+    if (out->what.n == 0 || out->because.n == 0)
+        return rule_fail(l, e, nothing, "uncaught wants what=\"...\", as \"rules mutate\" prints it, and because=\"...\"");
+    return rule_no_children(l, "uncaught", e);
+}
+
+enum child { CHILD_TITLE, CHILD_WHEN, CHILD_BAD, CHILD_GOOD, CHILD_EVIDENCE, CHILD_WHY, CHILD_FIX, CHILD_MATCHES, CHILD_IGNORES, CHILD_UNSURE, CHILD_UNCAUGHT, CHILD_OTHER };
+
+static const char *const children[] = {"title", "when", "bad", "good", "evidence", "why", "fix", "matches", "ignores", "unsure", "uncaught", NULL};
 
 static enum child child_of(const char *name)
 {
@@ -355,6 +368,10 @@ static int load_child(struct rule_loading *l, struct rule *r, struct parts *p, s
             break;
         p->examples[r->nexamples] = (struct example){.kind = EXAMPLE_MATCHES};
         return rule_load_example(l, &p->examples[r->nexamples++], (enum example_kind)(child - CHILD_MATCHES), element, e);
+    case CHILD_UNCAUGHT:
+        if (r->nuncaught == RULE_MAX_KIDS)
+            break;
+        return load_uncaught(l, &p->uncaught[r->nuncaught++], e);
     case CHILD_OTHER:
         return rule_fail(l, e, near_word(slice_of(element), children), "unknown element \"%s\"", element);
     }
@@ -399,6 +416,7 @@ static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, s
     if (l->rules->without_examples)
         r->nexamples = 0;
     r->examples = rule_keep(l->a, p->examples, r->nexamples, sizeof *p->examples);
+    r->uncaught = rule_keep(l->a, p->uncaught, r->nuncaught, sizeof *p->uncaught);
     return arena_full(l->a) ? rule_full(l, e) : 0;
 }
 

@@ -55,6 +55,12 @@ struct example {
     uint32_t line;
 };
 
+/* A weakened condition (core/mutate.h) that no example can notice, and why. */
+struct uncaught {
+    struct slice what, because;
+    uint32_t line;
+};
+
 struct good {
     const struct cond *cond;
     struct slice note;
@@ -83,6 +89,8 @@ struct rule {
     unsigned nexamples;
     const struct slice *supersedes, *restrains;
     unsigned nsupersedes, nrestrains;
+    const struct uncaught *uncaught;
+    unsigned nuncaught;
     const struct slice *covers; /* entries of rules/knowledge.tsv that it answers */
     unsigned ncovers;
 };
