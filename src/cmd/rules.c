@@ -9,7 +9,9 @@ static const struct opt rules_opts[] = {
     {"recordings", 0, OPT_TEXT, offsetof(struct rules_values, recordings), "DIR",
      "test: the folder that holds recordings with an expect.json (default without FILE: fixtures/ beside rules/)", NULL},
     {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list: further rule files or folders", NULL},
-    {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "import: recordings of the hosts whose devices are looked up", NULL},
+    {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import: recordings, bundles or folders of several hosts",
+     NULL},
+    {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
     {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE", "import: write the rules there instead of printing them", NULL},
     {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL, "import: replace FILE when it exists", NULL},
     {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE", "import: the day the list is of, where it does not say so", NULL},
@@ -27,13 +29,14 @@ static const struct verb {
     {"list", 0, "rules", rules_list},
     {"lint", INT_MAX, "", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
+    {"try", INT_MAX, "on json", rules_try},
     {"mutate", INT_MAX, "", rules_mutate},
     {"rng", 0, "", rules_rng},
     {"coverage", 0, "", rules_coverage},
     {"import", 2, "on output force date source", rules_import},
 };
 
-static const char *const verbs[] = {"list", "lint", "test", "mutate", "rng", "coverage", "import", NULL};
+static const char *const verbs[] = {"list", "lint", "test", "try", "mutate", "rng", "coverage", "import", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -178,6 +181,7 @@ const struct command cmd_rules = {
     .usage = "list\n"
              "lint [FILE...]\n"
              "test [FILE...]\n"
+             "try FILE... --on DIR\n"
              "mutate [FILE...]\n"
              "rng\n"
              "coverage\n"
@@ -193,6 +197,8 @@ const struct command cmd_rules = {
         "and every recording that has an expect.json; where one fails it says which condition decided (-v: for all). With FILE, a rule file or "
         "a folder of them, both concern only what is in there; the shipped rules are loaded too, so that it may name their ids. Both exit with "
         "2 when something is wrong.\n\n"
+        "try applies rule files to the hosts below --on: which findings the rules would make and where, what stays unsure and why, and, where a rule "
+        "would replace one of the same id, the findings that are gained and lost. Guards of the shipped rules act as in a scan.\n\n"
         "mutate weakens each condition of a rule, one at a time, and tells where none of the rule's examples would notice, and which example would. "
         "What no example can notice is named in the rule, with <uncaught what=\"...\" because=\"...\"/>.\n\n"
         "rng prints the RELAX NG schema that editors complete from; it is generated from the fact schema and the action table.\n\n"

@@ -60,6 +60,7 @@ int rules_lint(struct rules_run *r)
     struct lint l = {.rules = &r->rules, .arena = r->env.arena, .today = today(r->env.arena), .filled = filled, .ctx = &r->env};
     struct knowledge knowledge;
     struct err e = {0};
+    size_t looked_at = 0;
 
     if (rules_load_knowledge(r, &knowledge, &e) < 0)
         return cli_fail(r->c, "rules", &e);
@@ -71,8 +72,10 @@ int rules_lint(struct rules_run *r)
         rules_say(r, e.msg);
     }
     for (size_t i = 0; r->errors == 0 && i < r->rules.rules.n; i++)
-        if (rules_concern(r, r->rules.rules.v[i]->file))
+        if (rules_concern(r, r->rules.rules.v[i]->file)) {
             lint_rule(&l, r->rules.rules.v[i]);
+            looked_at++;
+        }
     if (r->errors == 0)
         lint_pairs(&l);
     for (size_t i = 0; i < l.n; i++) {
@@ -81,6 +84,6 @@ int rules_lint(struct rules_run *r)
         r->errors += l.v[i].error;
         r->warnings += !l.v[i].error;
     }
-    buf_printf(r->out, "%zu rules, %zu errors, %zu notes\n", r->rules.rules.n, r->errors, r->warnings);
+    buf_printf(r->out, "%zu rules, %zu errors, %zu notes\n", looked_at, r->errors, r->warnings);
     return r->errors ? STATUS_FINDINGS : STATUS_OK;
 }

@@ -1,6 +1,7 @@
 #ifndef VF_CMD_RULES_PARTS_H
 #define VF_CMD_RULES_PARTS_H
 
+#include "base/json.h"
 #include "cmd/cmd.h"
 #include "cmd/env.h"
 #include "core/knowledge.h"
@@ -9,7 +10,7 @@
 struct rules_values {
     const char *recordings, *output, *date, *source;
     struct opt_list rules, on;
-    bool force;
+    bool force, json;
 };
 
 struct rules_run {
@@ -28,6 +29,7 @@ int rules_list(struct rules_run *r);
 int rules_lint(struct rules_run *r);
 int rules_test(struct rules_run *r);
 int rules_rng(struct rules_run *r);
+int rules_try(struct rules_run *r);
 int rules_mutate(struct rules_run *r);
 int rules_coverage(struct rules_run *r);
 int rules_import(struct rules_run *r);

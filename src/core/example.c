@@ -310,17 +310,6 @@ static int set_release(struct building *b, struct slice text, struct err *e)
     return 0;
 }
 
-static const char *decided(const struct building *b, const struct finding *f, struct arena *a)
-{
-    for (size_t i = 0; i < f->ntrace; i++) {
-        const struct step_taken *s = &f->trace[i];
-
-        if (s->result == f->result && s->test)
-            return arena_printf(a, SLICE_FMT " " SLICE_FMT, SLICE_ARG(table_of(b, s->cond->table)->name), SLICE_ARG(s->test->written));
-    }
-    return "nothing";
-}
-
 /* What an example does not have in the log is not in a long one. */
 static void set_log_span(struct building *b)
 {
@@ -350,6 +339,6 @@ int example_run(const struct ruleset *rs, const struct rule *r, const struct exa
     match_rule(&m, r, subject, &f, &when);
     out->got = f.result;
     out->passed = f.result == (x->kind == EXAMPLE_MATCHES ? TRI_TRUE : x->kind == EXAMPLE_IGNORES ? TRI_FALSE : TRI_UNKNOWN);
-    out->decided = decided(&b, &f, a);
+    out->decided = match_decided(b.f, &f, a);
     return 0;
 }

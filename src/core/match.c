@@ -171,6 +171,26 @@ void match_rule(const struct match_ctx *m, const struct rule *r, const struct ro
     out->nevidence_trace = et.n;
 }
 
+const char *match_decided(const struct facts *f, const struct finding *found, struct arena *a)
+{
+    const struct step_taken *decided = NULL;
+    const struct column *column;
+    struct slice value;
+
+    for (size_t i = 0; i < found->ntrace; i++) {
+        const struct step_taken *s = &found->trace[i];
+
+        if (s->result == found->result && s->test && s->cell && (!decided || found->result == TRI_TRUE))
+            decided = s;
+    }
+    if (!decided)
+        return "nothing";
+    column = &f->schema->tables[decided->cond->table].columns[decided->test->column];
+    value = decided->cell->state == VS_KNOWN ? value_text(column, decided->cell, a) : decided->cell->state == VS_ABSENT ? SLICE_LIT("-") : SLICE_LIT("?");
+    return arena_printf(a, SLICE_FMT " " SLICE_FMT " (" SLICE_FMT ")", SLICE_ARG(f->schema->tables[decided->cond->table].name),
+                        SLICE_ARG(decided->test->written), SLICE_ARG(value));
+}
+
 /* --- guards --- */
 
 struct reach {

@@ -49,6 +49,12 @@ int match_run(const struct match_ctx *m, struct findings *out, struct err *e);
 /* One rule on one row: for examples and "explain". The trace is kept whatever the result; *when is the applicability. */
 void match_rule(const struct match_ctx *m, const struct rule *r, const struct row *row, struct finding *out, enum tri *when);
 
+/*
+ * The test that decided and the cell it looked at, 'nic driver="qfle3" (bnx2x)', '?' for what is not known and '-' for what is absent: the last
+ * one of a finding, the first that failed or is not known otherwise; "nothing" when there is none.
+ */
+const char *match_decided(const struct facts *f, const struct finding *found, struct arena *a);
+
 /* Does a finding count: true, neither withheld nor superseded, and no mere guard (a note that restrains others speaks through them). */
 bool finding_counts(const struct finding *f);
 
