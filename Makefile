@@ -175,11 +175,14 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 
 install: $(BUILD)/vmkfit
 	install -D -m 755 $(BUILD)/vmkfit $(DESTDIR)$(PREFIX)/bin/vmkfit
-	install -d $(SHARE)/vmkfit/probes $(SHARE)/vmkfit/rules $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+	install -d $(SHARE)/vmkfit/probes $(SHARE)/vmkfit/rules $(SHARE)/doc/vmkfit/rules $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions \
 	    $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 644 probes/*.xml $(SHARE)/vmkfit/probes
-	install -m 644 rules/*.xml rules/rules.rng $(SHARE)/vmkfit/rules
+	install -m 644 rules/*.xml rules/rules.rng rules/knowledge.tsv $(SHARE)/vmkfit/rules
 	install -m 644 docs/*.1 $(SHARE)/man/man1
+	install -m 644 docs/*.5 $(SHARE)/man/man5
+	install -m 644 docs/*.md $(SHARE)/doc/vmkfit
+	install -m 644 docs/rules/*.md $(SHARE)/doc/vmkfit/rules
 	$(BUILD)/vmkfit completion bash >$(SHARE)/bash-completion/completions/vmkfit
 	$(BUILD)/vmkfit completion zsh >$(SHARE)/zsh/site-functions/_vmkfit
 	$(BUILD)/vmkfit completion fish >$(SHARE)/fish/vendor_completions.d/vmkfit.fish

@@ -46,7 +46,7 @@ static int write_all(int fd, struct slice s)
     return 0;
 }
 
-static int fill(int fd, const char *path, struct slice bytes)
+static int fill(int fd, const char *path, struct slice bytes, bool shared)
 {
     struct stat old, now;
 
@@ -56,11 +56,17 @@ static int fill(int fd, const char *path, struct slice bytes)
             return -1;
     } else if (errno != ENOENT) {
         return -1;
+    } else if (shared) {
+        mode_t mask = umask(077);
+
+        (void)umask(mask);
+        if (fchmod(fd, 0666 & ~mask) < 0)
+            return -1;
     }
     return write_all(fd, bytes) < 0 || fsync(fd) < 0 ? -1 : 0;
 }
 
-int fsw_replace(const char *path, struct slice bytes, struct err *e)
+static int replace(const char *path, struct slice bytes, bool shared, struct err *e)
 {
     _cleanup_(buf_done) struct buf temp = BUF_INIT(MAX_PATH), folder = BUF_INIT(MAX_PATH);
     _cleanup_(fsx_close) int fd = -1;
@@ -78,7 +84,7 @@ int fsw_replace(const char *path, struct slice bytes, struct err *e)
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
         return err_set(e, VF_EIO, "%s: no new file can be made beside it: %s", path, strerror(errno));
-    if (fill(fd, path, bytes) < 0 || rename(name, path) < 0) {
+    if (fill(fd, path, bytes, shared) < 0 || rename(name, path) < 0) {
         why = errno;
         (void)unlink(name);
         return err_set(e, VF_EIO, "%s: cannot be written: %s", path, strerror(why));
@@ -87,4 +93,14 @@ int fsw_replace(const char *path, struct slice bytes, struct err *e)
     if (above < 0 || (fsync(above) < 0 && errno != EINVAL)) /* some file systems know no fsync of a folder */
         return err_set(e, VF_EIO, "%s: %s", buf_z(&folder), strerror(errno));
     return 0;
+}
+
+int fsw_replace(const char *path, struct slice bytes, struct err *e)
+{
+    return replace(path, bytes, false, e);
+}
+
+int fsw_write(const char *path, struct slice bytes, struct err *e)
+{
+    return replace(path, bytes, true, e);
 }

@@ -210,6 +210,19 @@ static const char *shown_path(const char *path)
     return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
+const char *env_rule_page(struct env *v, struct slice id)
+{
+    static const char *const folders[] = {"docs/rules", "../doc/vmkfit/rules"};
+
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *path = arena_printf(v->arena, "%s/%s/" SLICE_FMT ".md", v->data_dir, folders[i], SLICE_ARG(id));
+
+        if (path && fsx_kind(path) == FSX_FILE)
+            return shown_path(path);
+    }
+    return NULL;
+}
+
 static int load_rules(void *ctx, const char *path, struct err *e)
 {
     struct rule_loading_env *l = ctx;

@@ -43,6 +43,9 @@ int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset 
 int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
                     struct err *e);
 
+/* The page of a rule, docs/rules/ID.md of a checkout or of an installation, as a person would name it; NULL when there is none. */
+const char *env_rule_page(struct env *v, struct slice id);
+
 /*
  * Files of a target that no ask has used and whose names answer nothing that any probe asks: perhaps only misnamed. The first max of them in
  * names; returns how many there are.

@@ -18,6 +18,7 @@ static const struct opt explain_opts[] = {
 struct run {
     struct cli *c;
     bool incomplete;
+    const char *page; /* of the rule, or NULL */
     struct ruleset rules;
     const struct rule *rule;
     const char *subject;
@@ -165,7 +166,11 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     buf_printf(&b, SLICE_FMT " (%s, line %u)\n  ", SLICE_ARG(r->rule->id), r->rule->file, r->rule->line);
     buf_add_safe(&title, r->rule->title);
     opts_wrap(&b, buf_z(&title), 2, 2, cli_text_width(r->c));
-    buf_printf(&b, "  about the rows of " SLICE_FMT ", %s\n\n", SLICE_ARG(table->name), severity_name(r->rule->severity));
+    buf_printf(&b, "  about the rows of " SLICE_FMT ", %s\n", SLICE_ARG(table->name), severity_name(r->rule->severity));
+    if (r->page)
+        buf_printf(&b, "  all about the rule: %s\n\n", r->page);
+    else
+        buf_printf(&b, "  all about the rule: vmkfit rules show " SLICE_FMT "\n\n", SLICE_ARG(r->rule->id));
     for (size_t i = 0; i < facts_count(h->facts, t); i++) {
         const struct row *row = facts_at(h->facts, t, i);
 
@@ -223,6 +228,7 @@ static int run(struct cli *c, int argc, char **argv)
         return cli_fail(c, "explain", &e);
     }
     r.subject = n == 3 ? argv[2] : NULL;
+    r.page = env_rule_page(&env, r.rule->id);
     if (env_hosts(&env, argv[0], on_host, &r, &e) < 0) {
         (void)cli_write(c, &out);
         return cli_fail(c, "explain", &e);

@@ -2,13 +2,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/fsw.h"
+#include "base/fsx.h"
 #include "cmd/rules_parts.h"
 #include "core/rng.h"
 
 static const struct opt rules_opts[] = {
     {"recordings", 0, OPT_TEXT, offsetof(struct rules_values, recordings), "DIR",
      "test: the folder that holds recordings with an expect.json (default without FILE: fixtures/ beside rules/)", NULL},
-    {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list: further rule files or folders", NULL},
+    {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list, show, doc: further rule files or folders", NULL},
     {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import: recordings, bundles or folders of several hosts",
      NULL},
     {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
@@ -26,17 +28,19 @@ static const struct verb {
     const char *options;
     int (*run)(struct rules_run *r);
 } table[] = {
-    {"list", 0, "rules", rules_list},
+    {"list", INT_MAX, "rules", rules_list},
+    {"show", INT_MAX, "rules", rules_show},
     {"lint", INT_MAX, "", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
     {"try", INT_MAX, "on json", rules_try},
     {"mutate", INT_MAX, "", rules_mutate},
     {"rng", 0, "", rules_rng},
+    {"doc", 1, "rules", rules_doc},
     {"coverage", 0, "", rules_coverage},
     {"import", 2, "on output force date source", rules_import},
 };
 
-static const char *const verbs[] = {"list", "lint", "test", "try", "mutate", "rng", "coverage", "import", NULL};
+static const char *const verbs[] = {"list", "show", "lint", "test", "try", "mutate", "rng", "doc", "coverage", "import", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -58,6 +62,33 @@ bool rules_concern(const struct rules_run *r, const char *file)
             return true;
     }
     return r->nfiles == 0;
+}
+
+int rules_put(struct rules_run *r, struct slice text)
+{
+    struct err e = {0};
+    int rc;
+
+    if (!r->v->output) {
+        buf_add(r->out, text);
+        return STATUS_OK;
+    }
+    if (fsx_kind(r->v->output) != FSX_NONE && !r->v->force)
+        rc = err_set(&e, VF_EUSAGE, "%s exists; --force replaces it", r->v->output);
+    else
+        rc = fsw_write(r->v->output, text, &e);
+    return rc < 0 ? cli_fail(r->c, "rules", &e) : STATUS_OK;
+}
+
+const struct rule *rules_named(struct rules_run *r, const char *id, struct err *e)
+{
+    const struct rule *rule = rules_find(&r->rules.rules, slice_of(id));
+    struct slice near = rule ? (struct slice){NULL, 0} : rules_near(&r->rules.rules, slice_of(id));
+
+    if (!rule)
+        (void)err_set(e, VF_EUSAGE, "no rule \"%s\"%s" SLICE_FMT "%s", id, near.n ? "; did you mean " : "; see vmkfit rules list",
+                      SLICE_ARG(near.n ? near : SLICE_LIT("")), near.n ? "?" : "");
+    return rule;
 }
 
 size_t rules_operands(const struct rules_run *r, struct slice **v)
@@ -178,12 +209,14 @@ static int run(struct cli *c, int argc, char **argv)
 const struct command cmd_rules = {
     .name = "rules",
     .summary = "list the rules, check them, run their examples",
-    .usage = "list\n"
+    .usage = "list [WORD...]\n"
+             "show ID...\n"
              "lint [FILE...]\n"
              "test [FILE...]\n"
              "try FILE... --on DIR\n"
              "mutate [FILE...]\n"
              "rng\n"
+             "doc DIR\n"
              "coverage\n"
              "import vsan-hcl all.json --on DIR\n"
              "import pairs FILE.csv --on DIR",
@@ -192,7 +225,9 @@ const struct command cmd_rules = {
                 "vmkfit rules test\n"
                 "vmkfit rules rng > rules.rng\n",
     .description =
-        "list shows every rule with its subject, severity and review date (-v: file and line).\n\n"
+        "list shows every rule, or those in whose id, title, topic or file all WORDs occur, with its subject, severity and review date (-v: where it comes from, and "
+        "what it replaces). show tells all of a rule in words: what it is about, when it holds, evidence, fixes, sources, which rules restrain "
+        "or replace it, and where it comes from.\n\n"
         "lint checks rule files in plain words, with file and line, then against the RELAX NG schema. test runs every example of every rule, "
         "and every recording that has an expect.json; where one fails it says which condition decided (-v: for all). With FILE, a rule file or "
         "a folder of them, both concern only what is in there; the shipped rules are loaded too, so that it may name their ids. Both exit with "
@@ -202,6 +237,7 @@ const struct command cmd_rules = {
         "mutate weakens each condition of a rule, one at a time, and tells where none of the rule's examples would notice, and which example would. "
         "What no example can notice is named in the rule, with <uncaught what=\"...\" because=\"...\"/>.\n\n"
         "rng prints the RELAX NG schema that editors complete from; it is generated from the fact schema and the action table.\n\n"
+        "doc writes a page for each rule into DIR, and a list of them, README.md.\n\n"
         "coverage prints what is known of drivers, storage and graphics on ESXi hosts, and beside each entry the rules that answer it or why a "
         "host's facts cannot decide it. It exits with 2 when an entry has neither.\n\n"
         "import makes rules of a vendor's list of validated driver and firmware pairs, for the adapters and NICs that the hosts of --on have: "

@@ -1,6 +1,5 @@
 #include <time.h>
 
-#include "base/fsw.h"
 #include "base/fsx.h"
 #include "cmd/rules_parts.h"
 #include "core/import.h"
@@ -98,13 +97,5 @@ int rules_import(struct rules_run *r)
              nrules ? "" : "; the list names none of them");
     if (nrules == 0)
         return STATUS_FAILED;
-    if (!r->v->output) {
-        buf_add(r->out, buf_slice(&file));
-        return STATUS_OK;
-    }
-    if (fsx_kind(r->v->output) != FSX_NONE && !r->v->force)
-        rc = err_set(&e, VF_EUSAGE, "%s exists; --force replaces it", r->v->output);
-    else
-        rc = fsw_replace(r->v->output, buf_slice(&file), &e);
-    return rc < 0 ? cli_fail(r->c, "rules", &e) : STATUS_OK;
+    return rules_put(r, buf_slice(&file));
 }

@@ -29,6 +29,8 @@ int rules_list(struct rules_run *r);
 int rules_lint(struct rules_run *r);
 int rules_test(struct rules_run *r);
 int rules_rng(struct rules_run *r);
+int rules_show(struct rules_run *r);
+int rules_doc(struct rules_run *r);
 int rules_try(struct rules_run *r);
 int rules_mutate(struct rules_run *r);
 int rules_coverage(struct rules_run *r);
@@ -42,6 +44,12 @@ int rules_load_named(struct rules_run *r, struct err *e);
 int rules_load_knowledge(struct rules_run *r, struct knowledge *out, struct err *e);
 /* Does a rule's file lie at or below what was named, or was nothing named; either may be written from here or from the root. */
 bool rules_concern(const struct rules_run *r, const char *file);
+/* A result to --output, which is not replaced without --force, else to standard output. Returns an exit status. */
+int rules_put(struct rules_run *r, struct slice text);
+/* The rule of an id; NULL with e set, the nearest one named. */
+const struct rule *rules_named(struct rules_run *r, const char *id, struct err *e);
+/* "rules/nvme.xml, line 32", and what it replaces. */
+const char *rules_origin(struct rules_run *r, const struct rule *rule);
 /* A line of a file's or a host's making: safe for a terminal. */
 void rules_say(struct rules_run *r, const char *text);
 

@@ -420,7 +420,7 @@ static int close_rule(struct rule_loading *l, struct rule *r, struct parts *p, s
     return arena_full(l->a) ? rule_full(l, e) : 0;
 }
 
-static int store(struct rule_loading *l, const struct rule *r, struct err *e)
+static int store(struct rule_loading *l, struct rule *r, struct err *e)
 {
     struct rules *rs = l->rules;
     uint32_t at = map_get(&rs->by_id, r->id);
@@ -430,6 +430,7 @@ static int store(struct rule_loading *l, const struct rule *r, struct err *e)
         if (rs->v[at]->file == r->file)
             return err_set(e, VF_EFORMAT, "%s:%u: the id \"" SLICE_FMT "\" is used twice, first on line %u", l->name, r->line,
                            SLICE_ARG(r->id), rs->v[at]->line);
+        r->replaced = rs->v[at];
         rs->v[at] = r;
         return 0;
     }

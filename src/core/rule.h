@@ -70,6 +70,7 @@ struct rule {
     struct slice id, title, why, topic, reviewed;
     const char *file;
     uint32_t line;
+    const struct rule *replaced; /* an earlier one of the same id, or NULL */
     unsigned subject;
     enum severity severity;
     enum rule_status status;
