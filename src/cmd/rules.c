@@ -1,6 +1,7 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/fsw.h"
 #include "base/fsx.h"
@@ -14,8 +15,11 @@ static const struct opt rules_opts[] = {
     {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import: recordings, bundles or folders of several hosts",
      NULL},
     {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
-    {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE", "import: write the rules there instead of printing them", NULL},
-    {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL, "import: replace FILE when it exists", NULL},
+    {"from", 0, OPT_TEXT, offsetof(struct rules_values, from), "TARGET", "new: the host that has the device", NULL},
+    {"device", 0, OPT_TEXT, offsetof(struct rules_values, device), "NAME", "new: vmhba0, vmnic0, a disk, a PCI address", NULL},
+    {"pci", 0, OPT_TEXT, offsetof(struct rules_values, pci), "ID", "new: a PCI id, 8086:9d03 or 1000:005d:1028:1f49", NULL},
+    {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE", "new, import: write the rules there instead of printing them", NULL},
+    {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL, "new, import: replace FILE when it exists", NULL},
     {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE", "import: the day the list is of, where it does not say so", NULL},
     {"source", 0, OPT_TEXT, offsetof(struct rules_values, source), "URL", "import: where the list comes from, where it does not say so", NULL},
     {0},
@@ -29,6 +33,7 @@ static const struct verb {
     int (*run)(struct rules_run *r);
 } table[] = {
     {"list", INT_MAX, "rules", rules_list},
+    {"new", 0, "from device pci output force", rules_new},
     {"show", INT_MAX, "rules", rules_show},
     {"lint", INT_MAX, "", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
@@ -40,7 +45,7 @@ static const struct verb {
     {"import", 2, "on output force date source", rules_import},
 };
 
-static const char *const verbs[] = {"list", "show", "lint", "test", "try", "mutate", "rng", "doc", "coverage", "import", NULL};
+static const char *const verbs[] = {"list", "show", "new", "lint", "test", "try", "mutate", "rng", "doc", "coverage", "import", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -62,6 +67,17 @@ bool rules_concern(const struct rules_run *r, const char *file)
             return true;
     }
     return r->nfiles == 0;
+}
+
+struct slice rules_today(struct arena *a)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    char text[16];
+
+    if (!gmtime_r(&now, &tm) || strftime(text, sizeof text, "%Y-%m-%d", &tm) == 0)
+        return (struct slice){NULL, 0};
+    return arena_dup(a, slice_of(text));
 }
 
 int rules_put(struct rules_run *r, struct slice text)
@@ -198,6 +214,7 @@ static int run(struct cli *c, int argc, char **argv)
         env_close(&r.env);
         return cli_fail(c, "rules", &e);
     }
+    r.env.cli = c;
     r.files = argv + 1;
     r.nfiles = n - 1;
     status = verb->run(&r);
@@ -211,6 +228,8 @@ const struct command cmd_rules = {
     .summary = "list the rules, check them, run their examples",
     .usage = "list [WORD...]\n"
              "show ID...\n"
+             "new --from TARGET --device NAME\n"
+             "new [--from TARGET] --pci ID\n"
              "lint [FILE...]\n"
              "test [FILE...]\n"
              "try FILE... --on DIR\n"
@@ -228,6 +247,8 @@ const struct command cmd_rules = {
         "list shows every rule, or those in whose id, title, topic or file all WORDs occur, with its subject, severity and review date (-v: where it comes from, and "
         "what it replaces). show tells all of a rule in words: what it is about, when it holds, evidence, fixes, sources, which rules restrain "
         "or replace it, and where it comes from.\n\n"
+        "new writes a draft of a rule: device ids, driver, versions and release as found on a host, an example that matches, and one to edit that must "
+        "not. Title, reason and fix are left to you, and lint names them until they are written.\n\n"
         "lint checks rule files in plain words, with file and line, then against the RELAX NG schema. test runs every example of every rule, "
         "and every recording that has an expect.json; where one fails it says which condition decided (-v: for all). With FILE, a rule file or "
         "a folder of them, both concern only what is in there; the shipped rules are loaded too, so that it may name their ids. Both exit with "
@@ -245,5 +266,6 @@ const struct command cmd_rules = {
         "driver, driver-version, firmware, release, and perhaps note, link, date. It says how old the list is; nothing is fetched.",
     .verbs = verbs,
     .opts = rules_opts,
+    .group = &hosts_over_ssh,
     .run = run,
 };

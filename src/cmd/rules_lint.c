@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include "base/fsx.h"
 #include "base/xml.h"
 #include "cmd/rules_parts.h"
@@ -42,22 +40,11 @@ static int lint_file(void *ctx, const char *path, struct err *e)
     return 0;
 }
 
-static struct slice today(struct arena *a)
-{
-    time_t now = time(NULL);
-    struct tm tm;
-    char text[16];
-
-    if (!gmtime_r(&now, &tm) || strftime(text, sizeof text, "%Y-%m-%d", &tm) == 0)
-        return (struct slice){NULL, 0};
-    return arena_dup(a, slice_of(text));
-}
-
 int rules_lint(struct rules_run *r)
 {
     struct slice *files;
     size_t n = rules_operands(r, &files);
-    struct lint l = {.rules = &r->rules, .arena = r->env.arena, .today = today(r->env.arena), .filled = filled, .ctx = &r->env};
+    struct lint l = {.rules = &r->rules, .arena = r->env.arena, .today = rules_today(r->env.arena), .filled = filled, .ctx = &r->env};
     struct knowledge knowledge;
     struct err e = {0};
     size_t looked_at = 0;

@@ -8,7 +8,7 @@
 
 /* What the verbs of "vmkfit rules" share; one file for each group of verbs. */
 struct rules_values {
-    const char *recordings, *output, *date, *source;
+    const char *recordings, *output, *date, *source, *from, *device, *pci;
     struct opt_list rules, on;
     bool force, json;
 };
@@ -29,6 +29,7 @@ int rules_list(struct rules_run *r);
 int rules_lint(struct rules_run *r);
 int rules_test(struct rules_run *r);
 int rules_rng(struct rules_run *r);
+int rules_new(struct rules_run *r);
 int rules_show(struct rules_run *r);
 int rules_doc(struct rules_run *r);
 int rules_try(struct rules_run *r);
@@ -50,6 +51,8 @@ int rules_put(struct rules_run *r, struct slice text);
 const struct rule *rules_named(struct rules_run *r, const char *id, struct err *e);
 /* "rules/nvme.xml, line 32", and what it replaces. */
 const char *rules_origin(struct rules_run *r, const struct rule *rule);
+/* The day, YYYY-MM-DD. */
+struct slice rules_today(struct arena *a);
 /* A line of a file's or a host's making: safe for a terminal. */
 void rules_say(struct rules_run *r, const char *text);
 

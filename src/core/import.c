@@ -396,10 +396,8 @@ static bool good(const struct pair **v, size_t n, size_t at, struct buf *out)
                 buf_addc(out, '|');
             xml_escape(out, v[i]->firmware);
         }
-        if (written == 1 && slice_find_char(p->firmware, 0, ' ') != SIZE_MAX) { /* blanks part alternatives unless '|' does */
+        if (written == 1 && slice_find_char(p->firmware, 0, ' ') != SIZE_MAX) /* blanks part alternatives unless '|' does */
             buf_addc(out, '|');
-            xml_escape(out, p->firmware);
-        }
         buf_addc(out, '"');
     }
     if (p->release.n)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/draft.h"
 #include "core/example.h"
 
 #define MAX_FOUND    10000u
@@ -58,11 +59,15 @@ static void lint_range(struct lint *l, const struct rule *r, const struct cond *
 static bool vib_name(struct slice s)
 {
     static const char *const prefixes[] = {"sata-", "scsi-", "net-", "net55-", "net51-", "ata-", "block-"};
+    static const char *const modules[] = {"usb-storage", "usb-uhci", "usb-ohci", "ehci-hcd"}; /* the few with a dash, of vmklinux */
 
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (slice_starts(s, prefixes[i]))
             return true;
-    return slice_find_char(s, 0, '-') != SIZE_MAX;
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (slice_eqz(s, modules[i]))
+            return false;
+    return slice_find_char(s, 0, '-') != SIZE_MAX && !slice_ends(s, "-community");
 }
 
 static void lint_tests(struct lint *l, const struct rule *r, const struct cond *c)
@@ -128,6 +133,22 @@ static void lint_fix(struct lint *l, const struct rule *r, const struct fix *f)
     lint_cond(l, r, f->require);
 }
 
+/* A draft's texts that nobody has written yet. */
+static void lint_draft(struct lint *l, const struct rule *r)
+{
+    if (slice_starts(r->title, DRAFT_OPEN))
+        found(l, r, r->line, true, "the title is still to be written");
+    if (slice_starts(r->why, DRAFT_OPEN))
+        found(l, r, r->line, true, "why is still to be written");
+    for (unsigned i = 0; i < r->nhrefs; i++)
+        if (slice_eqz(r->hrefs[i], "https://example.com/"))
+            found(l, r, r->line, true, "see names no source yet");
+    for (unsigned i = 0; i < r->nfixes; i++)
+        for (unsigned k = 0; k < r->fixes[i].nadvise; k++)
+            if (slice_starts(r->fixes[i].advise[k], DRAFT_OPEN))
+                found(l, r, r->fixes[i].line, true, "fix " SLICE_FMT " is still to be written", SLICE_ARG(r->fixes[i].id));
+}
+
 /* What a rule says it covers is in the catalogue, and no confident verdict rests on what was only recalled. */
 static void lint_covers(struct lint *l, const struct rule *r)
 {
@@ -169,6 +190,7 @@ void lint_rule(struct lint *l, const struct rule *r)
             if (slice_eq(r->fixes[i].id, r->fixes[k].id))
                 found(l, r, r->fixes[i].line, true, "two fixes have the id " SLICE_FMT, SLICE_ARG(r->fixes[i].id));
     }
+    lint_draft(l, r);
     if (l->knowledge)
         lint_covers(l, r);
     if (l->today.n && r->ngood && days_of(l->today) - days_of(r->reviewed) > REVIEW_DAYS)
