@@ -41,7 +41,7 @@ struct event {
 struct xml {
     xmlParserCtxtPtr parser;
     struct slice rest; /* not parsed yet */
-    bool finished, broken;
+    bool finished, broken, whole;
     struct event *events;
     size_t nevents, events_cap, next; /* the current event is the one before next */
     struct attr *attrs;
@@ -180,17 +180,30 @@ static void on_text(void *ctx, const xmlChar *text, int n)
         refuse_rest(x, "a text of more than 10 MiB");
 }
 
+/* A node that only who wants the whole document is told of. */
+static void add_aside(struct xml *x, enum xml_event kind, const xmlChar *name, const xmlChar *text)
+{
+    struct event *ev;
+
+    end_text(x);
+    if (!x->whole)
+        return;
+    ev = add_event(x, kind, line_now(x));
+    ev->name = (const char *)name;
+    ev->text = keep(x, text, text ? strlen((const char *)text) : 0);
+    x->text_from = x->bytes.n;
+}
+
 static void on_comment(void *ctx, const xmlChar *text)
 {
-    (void)text;
-    end_text(ctx);
+    add_aside(ctx, XML_COMMENT, NULL, text);
 }
 
 static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data)
 {
-    (void)target;
-    (void)data;
-    end_text(ctx);
+    struct xml *x = ctx;
+
+    add_aside(x, XML_INSTRUCTION, x->whole ? xmlDictLookup(x->parser->dict, target, -1) : NULL, data); /* the target is gone after the call */
 }
 
 static void on_type(void *ctx, const xmlChar *name, const xmlChar *external, const xmlChar *system)
@@ -307,6 +320,15 @@ static int refuse(struct slice in, struct err *e)
 }
 
 /* --- reading --- */
+
+struct xml *xml_open_whole(struct slice in, const char *name, struct err *e)
+{
+    struct xml *x = xml_open(in, name, e);
+
+    if (x)
+        x->whole = true;
+    return x;
+}
 
 struct xml *xml_open(struct slice in, const char *name, struct err *e)
 {

@@ -21,10 +21,14 @@ enum xml_event {
     XML_OPEN,  /* start of an element; an empty element gives XML_OPEN then XML_CLOSE */
     XML_CLOSE,
     XML_TEXT,  /* character data that is not only white space */
+    XML_COMMENT,     /* of xml_open_whole alone: xml_text is what stands between its marks */
+    XML_INSTRUCTION, /* likewise: xml_name and xml_text */
 };
 
 /* NULL with e set when the bytes are refused. They live until xml_close; name is used in messages. */
 struct xml *xml_open(struct slice in, const char *name, struct err *e);
+/* The same, with comments and processing instructions as events of their own: for who writes the document again. */
+struct xml *xml_open_whole(struct slice in, const char *name, struct err *e);
 void xml_close(struct xml **x);
 
 enum xml_event xml_next(struct xml *x);

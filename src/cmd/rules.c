@@ -14,6 +14,7 @@ static const struct opt rules_opts[] = {
     {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list, show, doc: further rule files or folders", NULL},
     {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import: recordings, bundles or folders of several hosts",
      NULL},
+    {"check", 0, OPT_FLAG, offsetof(struct rules_values, check), NULL, "fmt: only name the files that would change, and exit with 2", NULL},
     {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
     {"from", 0, OPT_TEXT, offsetof(struct rules_values, from), "TARGET", "new: the host that has the device", NULL},
     {"device", 0, OPT_TEXT, offsetof(struct rules_values, device), "NAME", "new: vmhba0, vmnic0, a disk, a PCI address", NULL},
@@ -39,13 +40,14 @@ static const struct verb {
     {"test", INT_MAX, "recordings", rules_test},
     {"try", INT_MAX, "on json", rules_try},
     {"mutate", INT_MAX, "", rules_mutate},
+    {"fmt", INT_MAX, "check", rules_fmt},
     {"rng", 0, "", rules_rng},
     {"doc", 1, "rules", rules_doc},
     {"coverage", 0, "", rules_coverage},
     {"import", 2, "on output force date source", rules_import},
 };
 
-static const char *const verbs[] = {"list", "show", "new", "lint", "test", "try", "mutate", "rng", "doc", "coverage", "import", NULL};
+static const char *const verbs[] = {"list", "show", "new", "lint", "test", "try", "mutate", "fmt", "rng", "doc", "coverage", "import", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -234,6 +236,7 @@ const struct command cmd_rules = {
              "test [FILE...]\n"
              "try FILE... --on DIR\n"
              "mutate [FILE...]\n"
+             "fmt FILE...\n"
              "rng\n"
              "doc DIR\n"
              "coverage\n"
@@ -257,6 +260,8 @@ const struct command cmd_rules = {
         "would replace one of the same id, the findings that are gained and lost. Guards of the shipped rules act as in a scan.\n\n"
         "mutate weakens each condition of a rule, one at a time, and tells where none of the rule's examples would notice, and which example would. "
         "What no example can notice is named in the rule, with <uncaught what=\"...\" because=\"...\"/>.\n\n"
+        "fmt writes rule files again in one layout; comments stay, and what the rules mean is not changed. - is standard input, written to standard "
+        "output.\n\n"
         "rng prints the RELAX NG schema that editors complete from; it is generated from the fact schema and the action table.\n\n"
         "doc writes a page for each rule into DIR, and a list of them, README.md.\n\n"
         "coverage prints what is known of drivers, storage and graphics on ESXi hosts, and beside each entry the rules that answer it or why a "

@@ -10,7 +10,7 @@
 struct rules_values {
     const char *recordings, *output, *date, *source, *from, *device, *pci;
     struct opt_list rules, on;
-    bool force, json;
+    bool force, json, check;
 };
 
 struct rules_run {
@@ -28,6 +28,7 @@ struct rules_run {
 int rules_list(struct rules_run *r);
 int rules_lint(struct rules_run *r);
 int rules_test(struct rules_run *r);
+int rules_fmt(struct rules_run *r);
 int rules_rng(struct rules_run *r);
 int rules_new(struct rules_run *r);
 int rules_show(struct rules_run *r);

@@ -146,7 +146,7 @@ static void open_rule(struct buf *out, struct slice name, struct slice id, const
 static void close_texts(struct buf *out)
 {
     buf_addz(out, "    <why>\n      " DRAFT_OPEN ": what happens, on which hosts, since when, and how that is known.\n"
-                  "      <see href=\"https://example.com/\"/>\n    </why>\n"
+                  "      <see href=\"" DRAFT_SOURCE "\"/>\n    </why>\n"
                   "    <fix id=\"first\" risk=\"none\">\n      <advise>" DRAFT_OPEN ": what to do.</advise>\n    </fix>\n");
 }
 

@@ -9,6 +9,7 @@
  * lint names them until they are written.
  */
 #define DRAFT_OPEN "TO BE WRITTEN" /* begins a text that the author still has to write */
+#define DRAFT_SOURCE "https://example.com/to-be-written"
 
 /*
  * The row that a name, PCI address or alias means: an adapter, NIC, disk, graphics card, or a PCI function that nothing else is about.

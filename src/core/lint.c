@@ -141,7 +141,7 @@ static void lint_draft(struct lint *l, const struct rule *r)
     if (slice_starts(r->why, DRAFT_OPEN))
         found(l, r, r->line, true, "why is still to be written");
     for (unsigned i = 0; i < r->nhrefs; i++)
-        if (slice_eqz(r->hrefs[i], "https://example.com/"))
+        if (slice_eqz(r->hrefs[i], DRAFT_SOURCE))
             found(l, r, r->line, true, "see names no source yet");
     for (unsigned i = 0; i < r->nfixes; i++)
         for (unsigned k = 0; k < r->fixes[i].nadvise; k++)
