@@ -55,18 +55,15 @@ static void count_paths(struct facts *f, const struct row *r, const char *by)
         struct value none = value_unknown(arena_printf(f->arena, "path list: %s", table_why(f, "path")));
 
         derive_set(f, r, "dead-paths", none);
-        if (device) {
-            derive_set(f, r, "paths", none);
+        derive_set(f, r, "paths", none);
+        if (device)
             derive_set(f, r, "active-paths", none);
-        }
     } else {
         derive_set(f, r, "dead-paths", vague ? value_unknown("the state of a path is not known")
                                                : derive_from(value_int(dead), &seen));
-        if (device) {
-            derive_set(f, r, "paths", derive_from(value_int(all), &seen));
-            derive_set(f, r, "active-paths", vague ? value_unknown("the state of a path is not known")
-                                                   : derive_from(value_int(active), &seen));
-        }
+        derive_set(f, r, "paths", derive_from(value_int(all), &seen));
+        if (device)
+            derive_set(f, r, "active-paths", vague ? value_unknown("the state of a path is not known") : derive_from(value_int(active), &seen));
     }
     if (device) {
         derive_set(f, r, "adapters", gathered(f, &adapters, "path"));

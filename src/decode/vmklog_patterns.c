@@ -30,6 +30,8 @@ const struct log_pattern log_patterns[] = {
     {"scsi-error", "failed on physical path", "H:0x", NULL, "NMP device '", "'", LOG_DEVICE, LOG_SCSI},
     /* KB 432963, 7.0 U3: "HPP: HppScsiThrottleLogForDevice:585: Cmd 0x2a (...) to dev "..." on path ... Failed:", then this line */
     {"scsi-error", "Error status H:0x", "HppScsiThrottleLogForDevice", NULL, "to dev \"", "\"", LOG_DEVICE, LOG_SCSI_PAIR},
+    /* KB 312191: the write half of a fused compare and write, "status 0xa, opc 0x5" beside one with opc 0x1 [text only] */
+    {"nvme-fused-failed", "status 0xa, opc 0x5", "NVMEIO", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* KB 390259: "NVMEIO:2644 command 0x... failed: ctlr 262, queue 3, psaCmd 0x..., status 0x371, opc 0x2" [text only] */
     {"nvme-error", "psaCmd 0x", "NVMEIO", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* log of 6.5: lines that the NMP folded */
@@ -95,6 +97,8 @@ const struct log_pattern log_patterns[] = {
     /* vobd.log of 7.0: "[esx.problem.vmfs.resource.corruptondisk] UUID LOCKER-UUID"; KB 318611 */
     {"resource-corrupt", "[esx.problem.vmfs.resource.corruptondisk]", NULL, NULL,
      "corruptondisk] ", "", LOG_UUID_NAME, LOG_NO_NUMBERS},
+    /* KB 432676: "fnic_fdls_link_status_change ... link up:0" of nfnic [text only] */
+    {"fc-link-down", "fnic_fdls_link_status_change", "link up:0", NULL, NULL, NULL, LOG_ADAPTER, LOG_NO_NUMBERS},
     /* KB 436435 [text only] */
     {"lpfc-abort", "Outstanding FCP I/O Abort Request still pending", NULL, NULL,
      NULL, NULL, LOG_ADAPTER, LOG_NO_NUMBERS},
