@@ -289,22 +289,26 @@ static void set_tables(struct building *b)
 static int set_release(struct building *b, struct slice text, struct err *e)
 {
     struct row *esxi = facts_row(b->f, facts_table_index(b->f, "esxi"), (struct slice){NULL, 0});
+    struct slice rest = text, name, build;
     struct release r;
 
-    if (!text.n)
+    if (!slice_next_word(&rest, " ", &name))
         return 0;
-    if (release_parse(text, &r, e) < 0)
+    if (release_parse(name, &r, e) < 0)
         return err_ctx(e, "%s:%u", b->rule->file, b->x->line);
     if (r.update < 0)
         r.update = 0;
-    for (size_t i = 0; i < b->rs->builds->n; i++) {
+    if (slice_next_word(&rest, " ", &build) && (num_parse_u64(build, &r.build) < 0 || r.build == 0))
+        return err_set(e, VF_EFORMAT, "%s:%u: behind the release stands the number of a build, not \"" SLICE_FMT "\"", b->rule->file, b->x->line,
+                       SLICE_ARG(build));
+    for (size_t i = 0; i < b->rs->builds->n && !r.build; i++) {
         const struct release *known = &b->rs->builds->v[i].name;
 
         if (known->major == r.major && known->minor == r.minor && known->update == r.update && known->letter == r.letter)
             r.build = known->build;
     }
     b->f->release = r;
-    (void)set(b, esxi, SLICE_LIT("release"), text);
+    (void)set(b, esxi, SLICE_LIT("release"), name);
     if (r.build)
         (void)set(b, esxi, SLICE_LIT("build"), slice_of(arena_printf(b->f->arena, "%llu", (unsigned long long)r.build)));
     return 0;
