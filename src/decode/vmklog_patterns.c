@@ -31,7 +31,7 @@ const struct log_pattern log_patterns[] = {
     /* KB 432963, 7.0 U3: "HPP: HppScsiThrottleLogForDevice:585: Cmd 0x2a (...) to dev "..." on path ... Failed:", then this line */
     {"scsi-error", "Error status H:0x", "HppScsiThrottleLogForDevice", NULL, "to dev \"", "\"", LOG_DEVICE, LOG_SCSI_PAIR},
     /* KB 312191: the write half of a fused compare and write, "status 0xa, opc 0x5" beside one with opc 0x1 [text only] */
-    {"nvme-fused-failed", "status 0xa, opc 0x5", "NVMEIO", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
+    {"nvme-fused-failed", "psaCmd 0x", "status 0xa, opc 0x5", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* KB 390259: "NVMEIO:2644 command 0x... failed: ctlr 262, queue 3, psaCmd 0x..., status 0x371, opc 0x2" [text only] */
     {"nvme-error", "psaCmd 0x", "NVMEIO", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* log of 6.5: lines that the NMP folded */
