@@ -246,8 +246,9 @@ int archive_gunzip(struct slice in, const char *name, size_t max, struct arena *
 
     (void)archive_read_support_format_raw(r);
     (void)archive_read_support_filter_gzip(r);
+    (void)archive_read_support_filter_xz(r);
     if (archive_read_open_memory(r, in.p, in.n) != ARCHIVE_OK || archive_read_next_header(r, &entry) != ARCHIVE_OK)
-        return err_set(e, VF_EFORMAT, "%s: not gzip (%s)", name, archive_error_string(r));
+        return err_set(e, VF_EFORMAT, "%s: neither gzip nor xz, or damaged (%s)", name, archive_error_string(r));
     while (!b.cut && (n = archive_read_data(r, block, sizeof block)) > 0)
         buf_add(&b, (struct slice){block, (size_t)n});
     *cut = b.cut || n < 0;

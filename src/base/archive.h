@@ -43,7 +43,7 @@ struct archive_summary {
 int archive_walk(const char *path, const struct archive_visit *v, struct archive_summary *s, struct err *e);
 int archive_walk_bytes(struct slice bytes, const char *name, const struct archive_visit *v, struct archive_summary *s, struct err *e);
 
-/* Decompress one gzip file (rotated log), at most max bytes, into the arena. */
+/* Decompress one gzip or xz file (rotated log, payload of a VIB), at most max bytes, into the arena. */
 int archive_gunzip(struct slice in, const char *name, size_t max, struct arena *a, struct slice *out, bool *cut, struct err *e);
 
 /* Does it look like tar, gzip or zip. */

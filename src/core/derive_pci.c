@@ -1,71 +1,8 @@
+#include "core/claim.h"
 #include "core/derive.h"
 #include "core/nextboot.h"
 
-/*
- * Which module may claim a function, and which one would, by the host's own map files. Native maps are consulted first, the vmklinux ones for
- * devices that no native driver took; native patterns have 22 characters VVVVDDDDSSSSssssCCCCCC ('.' any digit), vmklinux ones
- * "VVVV:DDDD SSSS:ssss" with 0000 for any. Source: map files of the 6.7.0 image, build 8169922.
- */
-
-enum fit { NO, YES, OPEN };
-
-static enum fit fit_digits(struct slice pattern, const struct value *v, unsigned digits)
-{
-    bool any = true;
-
-    for (unsigned i = 0; i < digits; i++)
-        any &= pattern.p[i] == '.';
-    if (any)
-        return YES;
-    if (v->state != VS_KNOWN || v->s.n != digits)
-        return OPEN;
-    for (unsigned i = 0; i < digits; i++)
-        if (pattern.p[i] != '.' && pattern.p[i] != v->s.p[i])
-            return NO;
-    return YES;
-}
-
-static enum fit fit_native(const struct facts *f, struct slice p, const struct row *r)
-{
-    static const struct {
-        const char *column;
-        unsigned at, digits;
-    } parts[] = {{"vendor", 0, 4}, {"device", 4, 4}, {"subvendor", 8, 4}, {"subdevice", 12, 4}, {"class", 16, 4}, {"prog-if", 20, 2}};
-    enum fit all = YES;
-
-    if (p.n != 22)
-        return NO;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        enum fit one = fit_digits(slice_from(p, parts[i].at), facts_cell(f, r, parts[i].column), parts[i].digits);
-
-        if (one == NO)
-            return NO;
-        all = one == OPEN ? OPEN : all;
-    }
-    return all;
-}
-
-static enum fit fit_linux(const struct facts *f, struct slice p, const struct row *r)
-{
-    static const char *const columns[] = {"vendor", "device", "subvendor", "subdevice"};
-    struct slice word;
-    enum fit all = YES;
-
-    for (unsigned i = 0; i < 4; i++) {
-        const struct value *v = facts_cell(f, r, columns[i]);
-
-        if (!slice_next_word(&p, ": ", &word) || word.n != 4)
-            return NO;
-        if (i >= 2 && slice_eqz(word, "0000"))
-            continue;
-        if (v->state != VS_KNOWN)
-            all = OPEN;
-        else if (!slice_ieq(v->s, word))
-            return NO;
-    }
-    return all;
-}
-
+/* Which modules may claim a function by the host's own map files, native ones first. */
 static void candidates(struct facts *f, const struct row *r)
 {
     static const char *const ids[] = {"vendor", "device", "subvendor", "subdevice", "class"};
@@ -83,14 +20,14 @@ static void candidates(struct facts *f, const struct row *r)
         const struct row *m = facts_at(f, map, i);
         bool is_linux = known_text(facts_cell(f, m, "kind"), "linux");
         struct slice pattern = facts_cell(f, m, "pattern")->s;
-        enum fit fit;
+        enum claim_fit fit;
 
         if (!known_text(facts_cell(f, m, "bus"), "pci"))
             continue;
-        fit = is_linux ? fit_linux(f, pattern, r) : fit_native(f, pattern, r);
-        if (fit == YES)
+        fit = claim_fits(f, pattern, is_linux, r);
+        if (fit == FIT_YES)
             texts_add(is_linux ? &linux_ : &native, facts_cell(f, m, "driver")->s, f->arena);
-        open |= fit == OPEN;
+        open |= fit == FIT_OPEN;
     }
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (facts_cell(f, r, ids[i])->conflict) {
@@ -119,9 +56,7 @@ static void candidates(struct facts *f, const struct row *r)
 static struct value fallback(struct facts *f, const struct row *r, const struct value *driver)
 {
     const struct value *c = facts_cell(f, r, "candidates");
-    unsigned modules = facts_table_index(f, "module");
     const char *why;
-    bool lost;
 
     if (c->state == VS_ABSENT)
         return value_absent();
@@ -130,22 +65,11 @@ static struct value fallback(struct facts *f, const struct row *r, const struct 
     if (driver->state != VS_KNOWN)
         return value_unknown("no driver has claimed it, so there is nothing to fall back from");
     for (size_t i = 0; i < c->nlist; i++) {
-        const struct row *m = facts_find(f, modules, c->list[i]);
-        const struct value *enabled = facts_cell(f, m, "enabled");
+        enum claim_standing s = slice_eq(c->list[i], driver->s) ? CLAIM_OUT : claim_stands(f, c->list[i], false, NULL, &why);
 
-        if (slice_eq(c->list[i], driver->s))
+        if (s == CLAIM_OUT)
             continue;
-        if (!m && facts_table(f, modules, &why) != TS_COMPLETE)
-            return value_unknown(arena_printf(f->arena, "module list: %s", why));
-        if (m && enabled->state != VS_KNOWN)
-            return derive_unknown(f, "enabled state of a candidate", enabled);
-        if (!m || !enabled->i)
-            continue;
-        why = nextboot_lacks(f, m, &lost);
-        if (!why)
-            return value_slice(m->key);
-        if (!lost)
-            return value_unknown(why);
+        return s == CLAIM_STANDS ? value_slice(c->list[i]) : value_unknown(why);
     }
     if (facts_table(f, facts_table_index(f, "driver-map"), &why) != TS_COMPLETE)
         return value_unknown(arena_printf(f->arena, "driver map files: %s", why));

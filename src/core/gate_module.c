@@ -1,7 +1,10 @@
+#include "core/claim.h"
 #include "core/gate_parts.h"
 #include "core/nextboot.h"
 
 /* Gates of module changes. The setting acts on the whole host: every device that the module drives counts, not only the finding's. */
+
+#define MAX_MODULES 64u /* a fix has fewer actions */
 
 /* Has the fix this action for the module. */
 static bool acts_on(const struct fix *fix, const char *action, struct slice module)
@@ -92,15 +95,27 @@ static void check_taker(const struct match_ctx *m, const struct fix *fix, const 
               SLICE_ARG(user), SLICE_ARG(pci->key));
 }
 
+/* The modules that the fix names in one kind of action. */
+static size_t modules_of(const struct fix *fix, const char *action, struct slice *out)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < fix->nactions && n < MAX_MODULES; i++)
+        if (strcmp(fix->actions[i].action->name, action) == 0)
+            out[n++] = fix->actions[i].values[0];
+    return n;
+}
+
 /* Who takes one PCI function when its module is disabled. */
 static void check_fallback(const struct match_ctx *m, const struct fix *fix, const struct row *subject, struct slice module, const struct row *pci,
                            struct slice user, struct fix_check *c)
 {
     const struct value *list = facts_cell(m->facts, pci, "candidates");
     const struct value *owner = facts_cell(m->facts, pci, "owner"), *next = facts_cell(m->facts, pci, "configured-owner");
-    unsigned modules = facts_table_index(m->facts, "module");
-    const struct value *open = NULL;
-    const char *why;
+    struct slice disabled[MAX_MODULES], enabled[MAX_MODULES];
+    const struct claim_change change = {.disable = disabled, .ndisable = modules_of(fix, "module-disable", disabled),
+                                        .enable = enabled, .nenable = modules_of(fix, "module-enable", enabled)};
+    const char *why, *open = NULL;
 
     if (owner->conflict || next->conflict)
         gate_block(c, GATE_UNKNOWN, "who has " SLICE_FMT " (" SLICE_FMT ") is told differently: %s", SLICE_ARG(user), SLICE_ARG(pci->key),
@@ -121,26 +136,22 @@ static void check_fallback(const struct match_ctx *m, const struct fix *fix, con
         return;
     }
     for (size_t i = 0; list->state == VS_KNOWN && i < list->nlist; i++) {
-        const struct row *other = facts_find(m->facts, modules, list->list[i]);
-        const struct value *enabled = facts_cell(m->facts, other, "enabled");
+        const struct row *other;
+        enum claim_standing s = slice_eq(list->list[i], module) ? CLAIM_OUT : claim_may_load(m->facts, list->list[i], &change, &other, &why);
 
-        if (slice_eq(list->list[i], module) || acts_on(fix, "module-disable", list->list[i]))
-            continue;
-        if (!other && !facts_complete(m->facts, "module", &why)) {
+        if (s == CLAIM_OPEN && !other) {
             gate_block(c, GATE_UNKNOWN, "whether this host has the module " SLICE_FMT " is not known: %s", SLICE_ARG(list->list[i]), why);
             return;
         }
-        if (!other)
-            continue;
-        if (acts_on(fix, "module-enable", other->key) || known_bool(enabled, true)) {
+        if (s == CLAIM_STANDS) {
             check_taker(m, fix, subject, module, pci, user, other, c);
             return;
         }
-        open = enabled->state == VS_KNOWN ? open : enabled;
+        open = s == CLAIM_OPEN ? why : open;
     }
     if (open)
         gate_block(c, GATE_UNKNOWN, "whether another driver may load for " SLICE_FMT " (" SLICE_FMT ") is not known: %s", SLICE_ARG(user),
-                   SLICE_ARG(pci->key), open->why ? open->why : "not asked");
+                   SLICE_ARG(pci->key), open);
     else if (!facts_complete(m->facts, "driver-map", &why))
         gate_block(c, GATE_UNKNOWN, "whether another driver lists " SLICE_FMT " (" SLICE_FMT ") is not known, map files: %s", SLICE_ARG(user),
                    SLICE_ARG(pci->key), why);
