@@ -10,6 +10,7 @@
 static const struct command *const commands[] = {
     &cmd_scan,
     &cmd_explain,
+    &cmd_drivers,
     &cmd_facts,
     &cmd_record,
     &cmd_doctor,

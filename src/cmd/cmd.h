@@ -90,7 +90,7 @@ const char *cli_style(const struct cli *c, enum style s);
 /* Command by name; NULL with e set, the nearest one named. */
 const struct command *cli_command(const struct cli *c, const char *name, struct err *e);
 
-extern const struct command cmd_scan, cmd_record, cmd_trust, cmd_doctor, cmd_facts, cmd_explain, cmd_probe, cmd_rules, cmd_completion, cmd_help;
+extern const struct command cmd_scan, cmd_record, cmd_trust, cmd_doctor, cmd_facts, cmd_explain, cmd_drivers, cmd_probe, cmd_rules, cmd_completion, cmd_help;
 
 /* Version of the program and of the libraries, a line each. */
 void help_version(struct buf *out);
