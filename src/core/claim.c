@@ -50,7 +50,7 @@ static const struct driver_change *news_of(const struct claim_world *w, const ch
 }
 
 /* What an upgrade makes of a module: the image is another, its boot list too. */
-static enum claim_standing stands_in_target(const struct claim_world *w, struct claim_contender *c)
+static enum claim_standing stands_in_target(const struct claim_world *w, struct claim_contender *c, bool driver)
 {
     const struct row *row;
     const struct driver_change *kind = news_of(w, "kind", SLICE_LIT("vmklinux")), *news = news_of(w, "module", c->module);
@@ -69,7 +69,7 @@ static enum claim_standing stands_in_target(const struct claim_world *w, struct 
         c->why_next = why;
         return CLAIM_OUT;
     }
-    if (row)
+    if (row || driver)
         return CLAIM_STANDS;
     c->why_next = arena_printf(w->f->arena, "whether %d.%d has it, and its map lists the device, is not known", target(w)->major, target(w)->minor);
     return CLAIM_OPEN;
@@ -103,6 +103,39 @@ static bool from_package(const struct claim_world *w, struct slice module, struc
     return false;
 }
 
+/* The function's class was not read: can it be the one of a pattern that names nothing else. What sits on it tells. */
+static bool class_may_be(const struct facts *f, struct slice pattern, const struct row *pci)
+{
+    static const char *const tables[] = {"adapter", "nic"};
+    struct slice class = slice_cut(pattern, 16, 4);
+    const struct row *r;
+
+    for (unsigned k = 0; k < 2; k++)
+        for (size_t i = 0; (r = derive_row(f, tables[k], i)); i++) {
+            const struct value *at = facts_cell(f, r, "pci"), *transport;
+
+            if (at->state != VS_KNOWN || !slice_eq(at->s, pci->key))
+                continue;
+            if (k == 1)
+                return slice_starts(class, "02");
+            transport = facts_cell(f, r, "transport");
+            if (known_text(transport, "sas") || known_text(transport, "fc") || known_text(transport, "iscsi") || known_text(transport, "fcoe"))
+                return false;
+            if (known_text(transport, "sata") || known_text(transport, "ide"))
+                return slice_eqz(class, "0106");
+            return known_text(transport, "usb") == slice_eqz(class, "0c03");
+        }
+    return true;
+}
+
+/* As claim_fits, but without what cannot be. */
+static enum claim_fit fits(const struct facts *f, struct slice pattern, bool vmklinux, const struct row *pci)
+{
+    enum claim_fit fit = claim_fits(f, pattern, vmklinux, pci);
+
+    return fit == FIT_OPEN && !names_ids(pattern, vmklinux) && !class_may_be(f, pattern, pci) ? FIT_NO : fit;
+}
+
 struct contenders {
     struct claim_contender *v;
     size_t n, cap;
@@ -132,7 +165,7 @@ static int from_lines(const struct claim_world *w, const struct driver_line *lin
 {
     for (size_t i = 0; i < n; i++) {
         const struct driver_line *l = &lines[i];
-        enum claim_fit fit = l->source && !old_sources ? FIT_NO : claim_fits(w->f, l->pattern, l->vmklinux, pci);
+        enum claim_fit fit = l->source && !old_sources ? FIT_NO : fits(w->f, l->pattern, l->vmklinux, pci);
 
         if (fit != FIT_NO && add(w, all, l->module, l->vib, l->vmklinux, names_ids(l->pattern, l->vmklinux), comes, fit == FIT_OPEN) < 0)
             return -1;
@@ -151,7 +184,7 @@ static int from_maps(const struct claim_world *w, const struct row *pci, struct 
 
         if (!known_text(facts_cell(w->f, m, "bus"), "pci") || pattern->state != VS_KNOWN || driver->state != VS_KNOWN)
             continue;
-        fit = claim_fits(w->f, pattern->s, vmklinux, pci);
+        fit = fits(w->f, pattern->s, vmklinux, pci);
         if (fit != FIT_NO && add(w, all, driver->s, slice_of(""), vmklinux, names_ids(pattern->s, vmklinux), false, fit == FIT_OPEN) < 0)
             return -1;
     }
@@ -198,7 +231,7 @@ static void judge(const struct claim_world *w, const struct claim *claim, struct
         c->why_now = c->why_next = "from 7.0 there are no vmklinux drivers";
         return;
     }
-    c->next = upgrades(w) ? stands_in_target(w, c) : claim_stands(w->f, c->module, c->vmklinux, w->change, &c->why_next);
+    c->next = upgrades(w) ? stands_in_target(w, c, driver) : claim_stands(w->f, c->module, c->vmklinux, w->change, &c->why_next);
     if (c->next == CLAIM_STANDS && from_package(w, c->module, &package)) {
         c->vib = package;
         if (!row || !slice_eq(vib->s, package))

@@ -85,15 +85,16 @@ static void adapter(const struct facts *f, const struct row *r, struct links *l,
         add(l, "vsan", "the host is part of a vSAN: its disks on this adapter would leave it");
 }
 
-static bool goes(const struct facts *f, struct slice nic, const struct claim *all, size_t n)
+/* 0 stays, 1 may go, 2 goes. */
+static int goes(const struct facts *f, struct slice nic, const struct claim *all, size_t n)
 {
     const struct row *r = facts_find(f, facts_table_index(f, "nic"), nic);
     const struct value *pci = facts_cell(f, r, "pci");
 
     for (size_t i = 0; i < n; i++)
         if (pci->state == VS_KNOWN && slice_eq(all[i].pci->key, pci->s))
-            return all[i].outcome == CLAIM_LOSES || all[i].outcome == CLAIM_UNKNOWN;
-    return false;
+            return all[i].outcome == CLAIM_LOSES ? 2 : all[i].outcome == CLAIM_UNKNOWN;
+    return 0;
 }
 
 /* The uplinks of a switch that stay; *up: how many of them have a link. */
@@ -101,20 +102,24 @@ static const char *uplinks_left(const struct facts *f, const struct row *sw, str
 {
     const struct value *uplinks = facts_cell(f, sw, "uplinks");
     const char *text = "";
+    bool unsure = false;
 
     *up = 0;
     for (size_t i = 0; uplinks->state == VS_KNOWN && i < uplinks->nlist; i++) {
         const struct row *r = facts_find(f, facts_table_index(f, "nic"), uplinks->list[i]);
         bool down = known_text(facts_cell(f, r, "link"), "Down");
 
-        if (slice_eq(uplinks->list[i], nic) || goes(f, uplinks->list[i], all, n))
+        int gone = slice_eq(uplinks->list[i], nic) ? 2 : goes(f, uplinks->list[i], all, n);
+
+        unsure |= gone == 1;
+        if (gone)
             continue;
         text = arena_printf(f->arena, "%s%s" SLICE_FMT "%s", text, *text ? ", " : "", SLICE_ARG(uplinks->list[i]), down ? " (link down)" : "");
         *up += !down;
         if (!text)
             return "";
     }
-    return *text ? arena_printf(f->arena, "leaves %s", text) : "no other uplink is left";
+    return *text ? arena_printf(f->arena, "leaves %s", text) : unsure ? "no other uplink is sure to stay" : "no other uplink is left";
 }
 
 static bool same_subnet(struct slice a, struct slice b, struct slice mask)

@@ -71,14 +71,23 @@ static const struct claim_contender *present(const struct claim *c)
     return NULL;
 }
 
-/* Would it compete for the first time: not there at the last boot, or native and not loaded while a vmklinux driver has the function. */
-static bool newcomer(const struct claim_world *w, const struct claim_contender *c, const struct claim_contender *driver)
+/* Would it compete for the first time: it was not there at the last boot. */
+static bool newcomer(const struct claim_world *w, const struct claim_contender *c)
 {
     const struct row *row = facts_find(w->f, facts_table_index(w->f, "module"), c->module);
 
-    if (c->comes || c->now == CLAIM_OUT || (c->now == CLAIM_OPEN && !row))
-        return true;
-    return !c->vmklinux && driver && driver->vmklinux && !known_bool(facts_cell(w->f, row, "loaded"), true);
+    return c->comes || c->now == CLAIM_OUT || (c->now == CLAIM_OPEN && !row);
+}
+
+/*
+ * A native module that may load and lists the function, is not loaded, and a vmklinux driver has it: it was enabled since the last boot and takes
+ * it at the next one, or something that the map files do not tell keeps it away, as seen with hpvsa beside vmw_ahci.
+ */
+static bool held_off(const struct claim_world *w, const struct claim_contender *c, const struct claim_contender *driver)
+{
+    const struct row *row = facts_find(w->f, facts_table_index(w->f, "module"), c->module);
+
+    return !c->vmklinux && driver->vmklinux && c->now == CLAIM_STANDS && !known_bool(facts_cell(w->f, row, "loaded"), true);
 }
 
 /* Lists for the takers: who surely may take it, and who may when what is open of it turns out well. */
@@ -134,7 +143,7 @@ static void decide_race(const struct claim_world *w, struct claim *c, const stru
         exact += r->sure[i]->exact;
     for (size_t i = 0; i < r->nopen; i++) /* not there for sure, and would go first or beside */
         if (r->open[i] != driver && (r->open[i]->exact || exact == 0)) {
-            if (driver && !upgrades_from(w) && driver->next == CLAIM_STANDS && r->open[i]->now == CLAIM_OPEN && !newcomer(w, r->open[i], driver))
+            if (driver && !upgrades_from(w) && driver->next == CLAIM_STANDS && r->open[i]->now == CLAIM_OPEN && !newcomer(w, r->open[i]))
                 continue; /* it competed at the last boot, and lost */
             unknown(c, open_text(w, r->open[i]), ask_of(w, r->open[i]->why_next));
             return;
@@ -200,7 +209,13 @@ static bool stays(const struct claim_world *w, struct claim *c, const struct cla
 
         if (x == driver || x->next == CLAIM_OUT || (x->vmklinux && !driver->vmklinux))
             continue;
-        if (upgrade ? !x->vmklinux && driver->vmklinux : newcomer(w, x, driver))
+        if (!upgrade && held_off(w, x, driver) && !newcomer(w, x)) {
+            unknown(c, arena_printf(w->f->arena, SLICE_FMT " lists it, may load and would go first, is not loaded, and " SLICE_FMT " has it: either it was "
+                                    "enabled since the last boot and takes it at the next, or something keeps it away that the map files do not tell",
+                                    SLICE_ARG(x->module), SLICE_ARG(driver->module)), NULL);
+            return true;
+        }
+        if (upgrade ? !x->vmklinux && driver->vmklinux : newcomer(w, x))
             return false;
     }
     if (upgrade) {

@@ -111,6 +111,30 @@ static void print_table(const struct drivers_report *r, const struct drivers_sty
     text_table_free(&t);
 }
 
+/* Without a change: why the next boot cannot be predicted, each reason once. */
+static void reasons(const struct drivers_report *r, const struct drivers_style *s, struct buf *out)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct claim *c = &r->claims[i];
+        const char *tell = c->ask ? c->ask : c->why;
+        bool seen = c->outcome != CLAIM_UNKNOWN || !tell;
+
+        for (size_t k = 0; k < i && !seen; k++) {
+            const char *other = r->claims[k].ask ? r->claims[k].ask : r->claims[k].why;
+
+            seen = r->claims[k].outcome == CLAIM_UNKNOWN && other && strcmp(other, tell) == 0;
+        }
+        if (seen)
+            continue;
+        buf_addz(out, first ? "\n" : "");
+        first = false;
+        prose(s, out, c->ask ? "would tell" : "not known",
+              c->ask ? tell : arena_printf(r->world->f->arena, SLICE_FMT ": %s", SLICE_ARG(c->pci->key), tell));
+    }
+}
+
 static const char *headline(const struct claim *c, struct arena *a)
 {
     switch (c->outcome) {
@@ -243,7 +267,8 @@ static void print_upgrade(const struct drivers_report *r, const struct drivers_s
 
 void drivers_text(const struct drivers_report *r, const struct drivers_style *s, struct buf *out)
 {
-    static const char *const words[] = {"stay", "change", "lose their driver", "get one", "have none", "are passed through", "cannot be predicted"};
+    static const char *const words[] = {"stay", "with another driver", "without their driver", "with a first driver", "without any",
+                                        "passed through", "not predicted"};
     struct arena *a = r->world->f->arena;
     size_t count[7] = {0};
     bool first = true;
@@ -269,9 +294,11 @@ void drivers_text(const struct drivers_report *r, const struct drivers_style *s,
         enum claim_outcome o = r->claims[i].outcome;
 
         count[o]++;
-        if (s->verbose || (o != CLAIM_STAYS && o != CLAIM_NONE && o != CLAIM_PASSED))
+        if (s->verbose || (o != CLAIM_STAYS && o != CLAIM_NONE && o != CLAIM_PASSED && (r->asked || o != CLAIM_UNKNOWN)))
             function(r, i, s, out);
     }
+    if (!r->asked && !s->verbose)
+        reasons(r, s, out);
     buf_addc(out, '\n');
     for (size_t o = 0; o < 7; o++)
         if (count[o]) {
