@@ -207,7 +207,8 @@ static int add_vib(struct reading *r, const char *from, struct slice bytes, bool
     if (!from)
         return no_room(r->path, e);
     if (cut)
-        return err_set(e, VF_ELIMIT, "%s: larger than %u MiB, or cut", from, VIBFILE_MAX >> 20);
+        return bytes.n < VIBFILE_MAX ? err_set(e, VF_EFORMAT, "%s: it is cut", from)
+                                     : err_set(e, VF_ELIMIT, "%s: larger than %u MiB", from, VIBFILE_MAX >> 20);
     while ((rc = ar_next(bytes, &at, &m, e)) > 0) {
         if (slice_eqz(m.name, "descriptor.xml")) {
             if (described || m.cut)
