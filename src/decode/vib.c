@@ -132,7 +132,7 @@ int vib_descriptor(struct slice xml, const char *name, struct arena *a, struct v
 {
     _cleanup_(xml_close) struct xml *x = xml_open(xml, name, e);
     struct reading r = {.x = x, .a = a, .d = out};
-    enum xml_event ev;
+    enum xml_event ev = XML_END;
     uint32_t line;
 
     *out = (struct vib_descriptor){.level = NULL};
