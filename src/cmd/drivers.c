@@ -45,35 +45,70 @@ static const char *said(enum vib_flag f)
     return f == VIB_YES ? "yes" : f == VIB_NO ? "no" : "not said";
 }
 
-/* A VIB made for another major, as far as its descriptor tells. */
-static void foreign(const struct vib *v, const struct facts *f, const struct release *to, struct drivers_install *in)
+#define MAX_AGAINST 16u
+
+struct against {
+    struct upgrade_item v[MAX_AGAINST];
+    size_t n;
+};
+
+static void say(struct against *l, const struct vib *v, enum upgrade_weight weight, const char *why, const char *ask)
+{
+    if (l->n < MAX_AGAINST)
+        l->v[l->n++] = (struct upgrade_item){.weight = weight, .name = v->descriptor.name, .why = why, .ask = ask};
+}
+
+static bool holds(int order, struct slice relation)
+{
+    return slice_eqz(relation, ">=")   ? order >= 0
+           : slice_eqz(relation, "<=") ? order <= 0
+           : slice_eqz(relation, ">")  ? order > 0
+           : slice_eqz(relation, "<")  ? order < 0
+           : slice_eqz(relation, "!=") ? order != 0
+                                       : order == 0;
+}
+
+/* "esx-version >= 6.7.0" against the host's version, or that of the upgrade. */
+static void check_version(const struct vib *v, const struct vib_relation *x, const struct facts *f, const struct release *to, struct against *l)
+{
+    const struct value *version = facts_cell(f, facts_single(f, "esxi"), "version");
+    struct slice is = version->state == VS_KNOWN ? version->s : slice_of("");
+    int order;
+
+    if (to->major)
+        is = slice_of(arena_printf(f->arena, "%d.%d.%d", to->major, to->minor, to->major < 7 || to->update < 0 ? 0 : to->update));
+    if (x->version.n == 0)
+        return;
+    if (is.n == 0 || version_order(is, x->version, SCHEME_DOTTED, &order) < 0)
+        say(l, v, UPGRADE_OPEN, "whether the host's version is one that it is for is not known", "esxcli system version get");
+    else if (!holds(order, x->relation))
+        say(l, v, UPGRADE_BLOCKS, arena_printf(f->arena, "it wants esx-version " SLICE_FMT " " SLICE_FMT ", and this would be " SLICE_FMT, SLICE_ARG(x->relation),
+                                               SLICE_ARG(x->version), SLICE_ARG(is)), NULL);
+}
+
+/* What the descriptor of a VIB says against this host. */
+static struct against *against_of(const struct vib *v, const struct facts *f, const struct release *to)
 {
     const struct release *target = to->major ? to : &f->release;
-    struct upgrade_item *item = arena_array(f->arena, 1, sizeof *item);
+    struct against *l = arena_array(f->arena, 1, sizeof *l);
 
-    for (size_t i = 0; item && i < v->descriptor.ndepends; i++) {
-        const char *api = upgrade_foreign_api(target, v->descriptor.depends[i].name);
+    for (size_t i = 0; l && i < v->descriptor.ndepends; i++) {
+        const struct vib_relation *x = &v->descriptor.depends[i];
 
-        if (!api)
-            continue;
-        *item = (struct upgrade_item){.weight = UPGRADE_BLOCKS, .name = v->descriptor.name,
-                                      .why = arena_printf(f->arena, "it depends on " SLICE_FMT ", which %d.%d does not provide (KB 78389)",
-                                                          SLICE_ARG(v->descriptor.depends[i].name), target->major, target->minor)};
-        in->against = item;
-        in->nagainst = 1;
-        return;
+        if (upgrade_foreign_api(target, x->name))
+            say(l, v, UPGRADE_BLOCKS, arena_printf(f->arena, "it depends on " SLICE_FMT ", which %d.%d does not provide (KB 78389)", SLICE_ARG(x->name),
+                                                   target->major, target->minor), NULL);
+        else if (slice_eqz(x->name, "esx-version"))
+            check_version(v, x, f, to, l);
     }
-    for (size_t i = 0; item && i < v->descriptor.nconflicts; i++)
-        if (facts_find(f, facts_table_index(f, "vib"), v->descriptor.conflicts[i].name) && !slice_eq(v->descriptor.conflicts[i].name, v->descriptor.name)) {
-            *item = (struct upgrade_item){.weight = UPGRADE_OPEN, .name = v->descriptor.name,
-                                          .why = arena_printf(f->arena, "its descriptor names a conflict with " SLICE_FMT " " SLICE_FMT " " SLICE_FMT ", which the host has",
-                                                              SLICE_ARG(v->descriptor.conflicts[i].name), SLICE_ARG(v->descriptor.conflicts[i].relation),
-                                                              SLICE_ARG(v->descriptor.conflicts[i].version)),
-                                          .ask = "esxcli software vib install --dry-run"};
-            in->against = item;
-            in->nagainst = 1;
-            return;
-        }
+    for (size_t i = 0; l && i < v->descriptor.nconflicts; i++) {
+        const struct vib_relation *x = &v->descriptor.conflicts[i];
+
+        if (facts_find(f, facts_table_index(f, "vib"), x->name) && !slice_eq(x->name, v->descriptor.name))
+            say(l, v, UPGRADE_OPEN, arena_printf(f->arena, "its descriptor names a conflict with " SLICE_FMT " " SLICE_FMT " " SLICE_FMT ", which the host has",
+                                                 SLICE_ARG(x->name), SLICE_ARG(x->relation), SLICE_ARG(x->version)), "esxcli software vib install --dry-run");
+    }
+    return l;
 }
 
 static struct drivers_install *installs_for(const struct run *r, const struct facts *f)
@@ -82,11 +117,13 @@ static struct drivers_install *installs_for(const struct run *r, const struct fa
 
     for (size_t i = 0; in && i < r->vibs.n; i++) {
         const struct vib *v = &r->vibs.v[i];
+        const struct against *l = against_of(v, f, &r->change.upgrade);
 
+        if (!l)
+            return NULL;
         in[i] = (struct drivers_install){.package = &r->packages[i], .from = v->from, .level = v->descriptor.level,
                                          .vendor = v->descriptor.vendor.n ? v->descriptor.vendor.p : "vendor not said",
-                                         .maintenance = said(v->descriptor.maintenance), .live = said(v->descriptor.live_install)};
-        foreign(v, f, &r->change.upgrade, &in[i]);
+                                         .maintenance = said(v->descriptor.maintenance), .live = said(v->descriptor.live_install), .against = l->v, .nagainst = l->n};
     }
     return in;
 }
@@ -154,8 +191,10 @@ static int prepare(struct run *r, struct arena *vibs, struct err *e)
     for (size_t i = 0; i < v->disable.n; i++)
         if (slice_among(v->enable.v, v->enable.n, v->disable.v[i]))
             return err_set(e, VF_EUSAGE, SLICE_FMT " cannot be both disabled and enabled", SLICE_ARG(v->disable.v[i]));
-    if (v->upgrade_to && release_parse(slice_of(v->upgrade_to), &r->change.upgrade, e) < 0)
+    if (v->upgrade_to && release_parse(slice_of(v->upgrade_to), &r->change.upgrade, e) < 0) {
+        e->code = VF_EUSAGE;
         return err_ctx(e, "--upgrade-to");
+    }
     for (size_t i = 0; i < v->install.n; i++)
         if (vibfile_read(arena_dup(vibs, v->install.v[i]).p, vibs, &r->vibs, e) < 0)
             return err_ctx(e, "--install-vib");

@@ -293,10 +293,9 @@ int tar_next(struct slice in, struct tar_walk *w, struct arena *a, struct tar_fi
         w->at += BLOCK;
         if (offset == 0) {
             offset = w->at;
-            if (size > in.n - offset)
-                w->at = in.n;
-            else
-                w->at += ((size_t)size + BLOCK - 1) / BLOCK * BLOCK;
+            size_t padded = ((size_t)size + BLOCK - 1) / BLOCK * BLOCK;
+
+            w->at = padded > in.n - offset ? in.n : offset + padded;
         }
         if (type != '0' && type != '\0')
             continue;
