@@ -178,7 +178,7 @@ install: $(BUILD)/vmkfit
 	install -d $(SHARE)/vmkfit/probes $(SHARE)/vmkfit/rules $(SHARE)/doc/vmkfit/rules $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/bash-completion/completions \
 	    $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 644 probes/*.xml $(SHARE)/vmkfit/probes
-	install -m 644 rules/*.xml rules/rules.rng rules/knowledge.tsv $(SHARE)/vmkfit/rules
+	install -m 644 rules/*.xml rules/rules.rng rules/*.tsv $(SHARE)/vmkfit/rules
 	install -m 644 docs/*.1 $(SHARE)/man/man1
 	install -m 644 docs/*.5 $(SHARE)/man/man5
 	install -m 644 docs/*.md $(SHARE)/doc/vmkfit
