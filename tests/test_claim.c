@@ -161,6 +161,7 @@ static void what_is_not_known_is_no_verdict(void **state)
         /* from the data alone: never a confident loss on another release */
         {"data: fallback of 6.5", HOST("6.5") AHCI AHCI_LEGACY NO_MAPS, "vmw_ahci", 0, 0, 0, CLAIM_CHANGES, CLAIM_LIKELY, "ahci", NULL},
         {"data: nobody lists it", HOST("6.5") PERC("005d", "lsi_mr3", "native") PERC_MODULES NO_MAPS, "lsi_mr3", 0, 0, 0, CLAIM_UNKNOWN, CLAIM_SURE, NULL, "inferred for 6.5"},
+        {"data: what an enabled module lists is not known", HOST("6.5") AHCI NO_MAPS, 0, "newdrv", 0, 0, CLAIM_STAYS, CLAIM_LIKELY, NULL, NULL},
         {"data: the only one of its family", HOST("7.0u3") AHCI NO_MAPS, "vmw_ahci", 0, 0, 0, CLAIM_LOSES, CLAIM_SURE, NULL, "only driver of its family"},
         {"data: a driver of 7.0 not known of", HOST("7.0u3") "pci 0000:05:00.0|vendor=8086|device=1592|subvendor=8086|subdevice=0002|class=0200|prog-if=00|module=icen\n"
          MODULE("icen", "ntg3", "native") NO_MAPS, "icen", 0, 0, 0, CLAIM_UNKNOWN, CLAIM_SURE, NULL, NULL},

@@ -227,7 +227,8 @@ static bool stays(const struct claim_world *w, struct claim *c, const struct cla
                                : "nothing is known of its end; that the new release's map still lists the device is not known",
              CLAIM_LIKELY);
     } else
-        keep(c, driver, "it may load, and nobody new competes for the function", CLAIM_SURE);
+        /* what an enabled module lists only the host's own map files tell */
+        keep(c, driver, "it may load, and nobody new competes for the function", w->whole || !w->change || w->change->nenable == 0 ? CLAIM_SURE : CLAIM_LIKELY);
     return true;
 }
 

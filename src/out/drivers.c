@@ -85,7 +85,7 @@ int drivers_build(const struct claim_world *w, struct drivers_install *installs,
     size_t rows = facts_count(w->f, pci), n = 0;
     struct claim *claims = arena_array(w->f->arena, rows + 1, sizeof *claims), *next = arena_array(w->f->arena, rows + 1, sizeof *next);
     struct claim_behind *behind = arena_array(w->f->arena, rows + 1, sizeof *behind);
-    const char **texts = arena_array(w->f->arena, change ? change->ndisable + change->nenable + change->nremove + 1 : 1, sizeof *texts);
+    const char **texts = arena_array(w->f->arena, change ? change->ndisable + change->nenable + change->nremove + 2 : 1, sizeof *texts);
 
     if (!claims || !next || !behind || !texts)
         return err_set(e, VF_ELIMIT, "no room for the predictions of %zu functions", rows);
@@ -116,6 +116,10 @@ int drivers_build(const struct claim_world *w, struct drivers_install *installs,
         unmatched(w, "module", "module", change->disable, change->ndisable, texts, &out->nunmatched);
         unmatched(w, "module", "module", change->enable, change->nenable, texts, &out->nunmatched);
         unmatched(w, "VIB", "vib", change->remove, change->nremove, texts, &out->nunmatched);
+        if (change->upgrade.major && w->f->release.major && driverdata_reached(w->builds, &w->f->release, &change->upgrade))
+            texts[out->nunmatched++] = "the host's release is at or beyond the one of the upgrade already";
+        else if (change->upgrade.major && !w->f->release.major)
+            texts[out->nunmatched++] = "the host's release is not known: whether this is an upgrade for it, too";
         out->open |= out->nunmatched > 0;
     }
     if (upgrade_judge(w, &out->upgrade, e) < 0)

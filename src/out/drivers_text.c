@@ -284,7 +284,7 @@ void drivers_text(const struct drivers_report *r, const struct drivers_style *s,
     if (!facts_complete(r->world->f, "pci", &why))
         prose(s, out, "incomplete", arena_printf(a, "the list of PCI functions: %s", why));
     for (size_t i = 0; i < r->nunmatched; i++)
-        prose(s, out, "not here", r->unmatched[i]);
+        prose(s, out, "but", r->unmatched[i]);
     if (known_bool(facts_cell(r->world->f, facts_single(r->world->f, "host"), "reboot-pending"), true))
         prose(s, out, "pending", "changes made before wait for the same boot; modules disabled or enabled by them are counted in, staged VIBs are not");
     print_upgrade(r, s, out);
