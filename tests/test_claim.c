@@ -132,6 +132,10 @@ static void the_order_of_claiming(void **state)
          AHCI_LEGACY "module vmw_ahci|enabled=no|loaded=no|vib=vmw-ahci|api=native\n" AHCI_MAPS, 0, "vmw_ahci", 0, 0, CLAIM_CHANGES, CLAIM_SURE, "vmw_ahci", NULL},
         {"enabled since the boot, or held off", HOST("6.5") "pci 0000:00:1f.2|vendor=8086|device=8c02|class=0106|prog-if=01|subvendor=0000|subdevice=0000|module=ahci\n"
          AHCI_LEGACY "module vmw_ahci|enabled=yes|loaded=no|vib=vmw-ahci|api=native\n" AHCI_MAPS, 0, 0, 0, 0, CLAIM_UNKNOWN, CLAIM_SURE, NULL, "keeps it away"},
+        {"a new one with ids before the class of now", HOST("7.0u3") AHCI AHCI_MAPS "module own|enabled=no|loaded=no|vib=ntg3|api=native\n"
+         "driver-map own/1|driver=own|pattern=80868c02..............|bus=pci|kind=native\n", 0, "own", 0, 0, CLAIM_CHANGES, CLAIM_LIKELY, "own", "names the ids"},
+        {"a new one by class beside the ids of now", HOST("7.0u3") TWO_NATIVE "module x2|enabled=no\nmodule x3|enabled=no\n", 0, "x3", 0, 0, CLAIM_STAYS,
+         CLAIM_LIKELY, NULL, NULL},
         {"ids before class", HOST("7.0u3") TWO_NATIVE, "x1", 0, 0, 0, CLAIM_CHANGES, CLAIM_LIKELY, "x2", "names the ids"},
         {"DK-139: two native ones", HOST("7.0u3") TWO_NATIVE "driver-map x3/2|driver=x3|pattern=80861572..............|bus=pci|kind=native\n", "x1", 0, 0, 0,
          CLAIM_CHANGES, CLAIM_LIKELY, "x2 x3", "not documented"},

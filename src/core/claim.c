@@ -247,6 +247,14 @@ static void judge(const struct claim_world *w, const struct claim *claim, struct
     rename_module(w, c);
 }
 
+static bool among(const struct contenders *all, struct slice module)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (slice_eq(all->v[i].module, module))
+            return true;
+    return false;
+}
+
 static int contenders(const struct claim_world *w, struct claim *out, struct err *e)
 {
     struct contenders all = {0};
@@ -262,7 +270,7 @@ static int contenders(const struct claim_world *w, struct claim *out, struct err
             rc = from_lines(w, &w->data->lines[i], 1, out->pci, false, false, &all);
     for (size_t i = 0; rc == 0 && w->change && i < w->change->ninstall; i++)
         rc = from_lines(w, w->change->install[i].lines, w->change->install[i].nlines, out->pci, true, false, &all);
-    if (rc == 0 && out->driver.state == VS_KNOWN && !slice_eqz(out->driver.s, "vmkernel")) /* whatever the lines say, it has it */
+    if (rc == 0 && out->driver.state == VS_KNOWN && !slice_eqz(out->driver.s, "vmkernel") && !among(&all, out->driver.s)) /* whatever the lines say, it has it */
         rc = add(w, &all, out->driver.s, slice_of(""), false, true, false, false);
     if (rc < 0)
         return err_set(e, VF_ELIMIT, "more than %u modules list " SLICE_FMT, MAX_CONTENDERS, SLICE_ARG(out->pci->key));

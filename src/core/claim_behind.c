@@ -54,6 +54,7 @@ static void datastores(const struct facts *f, const struct value *refs, struct l
             machines->state == VS_KNOWN ? arena_printf(f->arena, SLICE_FMT "%s with the running machines %s", SLICE_ARG(s), kind,
                                                        names_of(f, "vm", machines, "name"))
             : machines->state == VS_ABSENT ? arena_printf(f->arena, SLICE_FMT "%s, no running machine", SLICE_ARG(s), kind)
+            : !d                           ? arena_printf(f->arena, SLICE_FMT ", which is not in the list of datastores that was read", SLICE_ARG(s))
                                            : arena_printf(f->arena, SLICE_FMT "%s; which machines run there is not known: %s", SLICE_ARG(s), kind,
                                                           why_of(machines)));
     }

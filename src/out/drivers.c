@@ -2,6 +2,8 @@
 
 #include "core/derive.h"
 
+#define MAX_FUNCTIONS 16384u /* each is compared with all map lines; a host with virtual functions has some thousand */
+
 enum raid_risk drivers_raid(const struct claim *c)
 {
     if (c->outcome != CLAIM_CHANGES)
@@ -87,6 +89,8 @@ int drivers_build(const struct claim_world *w, struct drivers_install *installs,
     struct claim_behind *behind = arena_array(w->f->arena, rows + 1, sizeof *behind);
     const char **texts = arena_array(w->f->arena, change ? change->ndisable + change->nenable + change->nremove + 2 : 1, sizeof *texts);
 
+    if (rows > MAX_FUNCTIONS)
+        return err_set(e, VF_ELIMIT, "%zu PCI functions, more than the %u that are predicted", rows, MAX_FUNCTIONS);
     if (!claims || !next || !behind || !texts)
         return err_set(e, VF_ELIMIT, "no room for the predictions of %zu functions", rows);
     out->world = w;
