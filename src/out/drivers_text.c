@@ -141,6 +141,8 @@ static const char *headline(const struct claim *c, struct arena *a)
     case CLAIM_LOSES:
         return c->sure == CLAIM_SURE ? "loses its driver" : "likely loses its driver";
     case CLAIM_CHANGES:
+        if (c->ntakers > 1)
+            return arena_printf(a, "goes to %s", takers(a, c));
         return arena_printf(a, "changes to %s%s", takers(a, c), c->sure == CLAIM_LIKELY ? ", likely" : "");
     case CLAIM_GAINS:
         return arena_printf(a, "gets %s%s", takers(a, c), c->sure == CLAIM_LIKELY ? ", likely" : "");
