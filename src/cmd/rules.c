@@ -18,7 +18,11 @@ static const struct opt rules_opts[] = {
     {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
     {"from", 0, OPT_TEXT, offsetof(struct rules_values, from), "TARGET", "new: the host that has the device", NULL},
     {"device", 0, OPT_TEXT, offsetof(struct rules_values, device), "NAME", "new: vmhba0, vmnic0, a disk, a PCI address", NULL},
-    {"pci", 0, OPT_TEXT, offsetof(struct rules_values, pci), "ID", "new: a PCI id, 8086:9d03 or 1000:005d:1028:1f49", NULL},
+    {"pci", 0, OPT_TEXT, offsetof(struct rules_values, pci), "ID",
+     "new, list: a PCI id, 8086:9d03 or 1000:005d:1028:1f49; list: rules whose conditions name it", NULL},
+    {"topic", 0, OPT_TEXT, offsetof(struct rules_values, topic), "TOPIC", "list: only rules of this topic; * is any text", NULL},
+    {"table", 0, OPT_TEXT, offsetof(struct rules_values, table), "TABLE", "list: only rules about rows of this table", NULL},
+    {"status", 0, OPT_TEXT, offsetof(struct rules_values, status), "STATUS", "list: only rules that are draft, stable or retired", NULL},
     {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE", "new, import: write the rules there instead of printing them", NULL},
     {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL, "new, import: replace FILE when it exists", NULL},
     {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE", "import: the day the list is of, where it does not say so", NULL},
@@ -33,7 +37,7 @@ static const struct verb {
     const char *options;
     int (*run)(struct rules_run *r);
 } table[] = {
-    {"list", INT_MAX, "rules", rules_list},
+    {"list", INT_MAX, "rules pci topic table status", rules_list},
     {"new", 0, "from device pci output force", rules_new},
     {"show", INT_MAX, "rules", rules_show},
     {"lint", INT_MAX, "", rules_lint},
@@ -247,8 +251,8 @@ const struct command cmd_rules = {
                 "vmkfit rules test\n"
                 "vmkfit rules rng > rules.rng\n",
     .description =
-        "list shows every rule, or those in whose id, title, topic or file all WORDs occur, with its subject, severity and review date (-v: where it comes from, and "
-        "what it replaces). show tells all of a rule in words: what it is about, when it holds, evidence, fixes, sources, which rules restrain "
+        "list shows every rule, or those in whose id, title, topic, table or file all WORDs occur, and of these what --topic, --table, --status and "
+        "--pci ask for, with its subject, severity and review date (-v: where it comes from, and what it replaces). show tells all of a rule in words: what it is about, when it holds, evidence, fixes, sources, which rules restrain "
         "or replace it, and where it comes from.\n\n"
         "new writes a draft of a rule: device ids, driver, versions and release as found on a host, an example that matches, and one to edit that must "
         "not. Title, reason and fix are left to you, and lint names them until they are written.\n\n"

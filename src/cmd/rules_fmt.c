@@ -1,3 +1,6 @@
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/fsw.h"
 #include "base/fsx.h"
 #include "cmd/rules_parts.h"
@@ -9,6 +12,19 @@ struct formatting {
     struct rules_run *r;
     size_t files, changed, refused;
 };
+
+static void free_path(char **p)
+{
+    free(*p);
+}
+
+/* A link stays, the file behind it is replaced. */
+static int replace(const char *path, struct slice text, struct err *e)
+{
+    _cleanup_(free_path) char *real = realpath(path, NULL);
+
+    return real ? fsw_replace(real, text, e) : err_set(e, VF_EIO, "%s: %s", path, strerror(errno));
+}
 
 /* One file: it has to load, so that nothing is written again that was not understood. */
 static int file(void *ctx, const char *path, struct err *e)
@@ -36,7 +52,7 @@ static int file(void *ctx, const char *path, struct err *e)
         return 0;
     f->changed++;
     rules_say(f->r, path);
-    return f->r->v->check ? 0 : fsw_write(path, buf_slice(&out), e);
+    return f->r->v->check ? 0 : replace(path, buf_slice(&out), e);
 }
 
 int rules_fmt(struct rules_run *r)

@@ -8,7 +8,7 @@
 
 /* What the verbs of "vmkfit rules" share; one file for each group of verbs. */
 struct rules_values {
-    const char *recordings, *output, *date, *source, *from, *device, *pci;
+    const char *recordings, *output, *date, *source, *from, *device, *pci, *topic, *table, *status;
     struct opt_list rules, on;
     bool force, json, check;
 };

@@ -2,6 +2,7 @@
 
 #include "base/opts.h"
 #include "base/xml.h"
+#include "core/pciaddr.h"
 
 /* The tables that a rule about a device is about, the first that has the name. */
 static const char *const tables[] = {"adapter", "nic", "device", "gpu", "pci"};
@@ -240,14 +241,8 @@ int draft_row(const struct facts *f, const struct row *r, struct slice today, st
 
 int draft_id(struct slice id, struct slice what, struct slice today, struct buf *out, struct err *e)
 {
-    struct slice rest = id, part;
-    unsigned n = 0;
-    uint64_t v;
-
-    while (slice_next_word(&rest, ":", &part) && part.n == 4 && num_parse_hex(part, 4, &v) == 0)
-        n++;
-    if (rest.n || (n != 2 && n != 4) || id.n != n * 5 - 1)
-        return err_set(e, VF_EFORMAT, "a PCI id is written 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"", SLICE_ARG(id));
+    if (pci_id_check(id, e) < 0)
+        return e->code;
     head(out);
     buf_addz(out, "  <!-- ");
     if (what.n)

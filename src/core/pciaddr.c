@@ -60,3 +60,16 @@ int pciaddr_parse(struct slice s, struct arena *a, struct slice *out)
     *out = slice_of(arena_printf(a, "%04x:%02x:%02x.%x", segment, bus, device, function));
     return out->n ? 0 : -1;
 }
+
+int pci_id_check(struct slice id, struct err *e)
+{
+    struct slice rest = id, word;
+    unsigned n = 0;
+    uint64_t v;
+
+    while (slice_next_word(&rest, ":", &word) && word.n == 4 && num_parse_hex(word, 4, &v) == 0)
+        n++;
+    if (rest.n || (n != 2 && n != 4) || id.n != n * 5 - 1)
+        return err_set(e, VF_EFORMAT, "a PCI id is written 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"", SLICE_ARG(id));
+    return 0;
+}

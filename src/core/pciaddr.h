@@ -2,6 +2,7 @@
 #define VF_CORE_PCIADDR_H
 
 #include "base/arena.h"
+#include "base/err.h"
 
 /*
  * PCI addresses of the field, in normal form 0000:00:1f.2 (hexadecimal). Spellings that hosts print:
@@ -18,5 +19,8 @@
  * Returns 0 with the text in the arena, or -1 when it is none of them, or out of range (bus 255, device 31, function 7).
  */
 int pciaddr_parse(struct slice s, struct arena *a, struct slice *out);
+
+/* Is it a PCI id, vendor:device or vendor:device:subvendor:subdevice, four hexadecimal digits each. 0, or VF_EFORMAT. */
+int pci_id_check(struct slice id, struct err *e);
 
 #endif

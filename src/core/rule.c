@@ -528,3 +528,37 @@ struct slice rules_near(const struct rules *rs, struct slice id)
     }
     return best;
 }
+
+/* Is one of two PCI ids the other, or its leading parts. */
+static bool ids_meet(struct slice a, struct slice b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    struct slice longer = a.n > n ? a : b;
+
+    return n > 0 && slice_ieq(slice_cut(a, 0, n), slice_cut(b, 0, n)) && (longer.n == n || longer.p[n] == ':');
+}
+
+static bool cond_names_device(const struct cond *c, const struct schema *s, struct slice id)
+{
+    int pci = schema_table(s, SLICE_LIT("pci"));
+
+    if (!c || c->kind == COND_NONE)
+        return false;
+    for (unsigned i = 0; c->kind == COND_ROW && (int)c->table == pci && i < c->ntests; i++)
+        for (unsigned k = 0; c->tests[i].op == TEST_IS && k < c->tests[i].nvalues; k++)
+            if (slice_eqz(s->tables[pci].columns[c->tests[i].column].name, "id") && ids_meet(c->tests[i].values[k], id))
+                return true;
+    for (unsigned i = 0; i < c->nkids; i++)
+        if (cond_names_device(c->kids[i], s, id))
+            return true;
+    return false;
+}
+
+bool rule_names_device(const struct rule *rule, const struct schema *s, struct slice id)
+{
+    bool named = cond_names_device(rule->when, s, id) || cond_names_device(rule->bad, s, id);
+
+    for (unsigned i = 0; i < rule->ngood; i++)
+        named |= cond_names_device(rule->good[i].cond, s, id);
+    return named;
+}

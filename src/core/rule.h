@@ -114,4 +114,10 @@ int rules_load(struct rules *rs, struct slice xml, const char *name, const struc
 const struct rule *rules_find(const struct rules *rs, struct slice id);
 struct slice rules_near(const struct rules *rs, struct slice id);
 
+/*
+ * Do the conditions of a rule name the device: a PCI id, 8086:9d03 or 1000:005d:1028:1f49; a shorter one takes in the longer ones. What a rule
+ * excludes (<none>) is not named; a rule that goes by the driver alone names no device.
+ */
+bool rule_names_device(const struct rule *rule, const struct schema *s, struct slice id);
+
 #endif
