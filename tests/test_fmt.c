@@ -167,6 +167,44 @@ static void all_rule_files_and_mutilations_of_them_keep_their_meaning(void **sta
     assert_true(files >= 13);
 }
 
+/* Inputs of the fuzz target, behind the byte that is no part of the file, those that load: "rules fmt" writes nothing else. */
+struct inputs {
+    struct world *w;
+    unsigned loaded;
+};
+
+static int one_input(void *ctx, const char *path, const char *rel, struct err *e)
+{
+    _cleanup_(arena_done) struct arena *a = arena_new(256u << 20);
+    struct inputs *in = ctx;
+    struct rules own = {0};
+    struct err found = {0};
+    struct slice text;
+
+    (void)rel;
+    if (fsx_read(path, 8u << 20, a, &text, NULL, e) < 0)
+        return e->code;
+    text = slice_from(text, 1);
+    if (rules_load(&own, text, path, &in->w->schema, a, &found) < 0)
+        return 0;
+    keeps_its_promises(a, text, path);
+    in->loaded++;
+    return 0;
+}
+
+static void inputs_of_the_fuzz_target_keep_their_meaning(void **state)
+{
+    struct world w;
+    struct inputs in = {.w = &w};
+
+    (void)state;
+    world_open(&w);
+    if (fsx_walk("tests/corpus/rules", one_input, &in, &w.e) < 0)
+        fail_msg("%s", w.e.msg);
+    assert_true(in.loaded >= 20);
+    world_close(&w);
+}
+
 static void what_is_not_well_formed_is_refused(void **state)
 {
     static const char *const bad[] = {"", "x", "<rules>", "<rules><a></rules>", "<rules><!-- </rules>", "<!DOCTYPE rules><rules/>", "<rules>&e;</rules>"};
@@ -189,6 +227,7 @@ int main(void)
         cmocka_unit_test(every_layout_becomes_the_one),
         cmocka_unit_test(no_line_is_longer_than_it_must_be),
         cmocka_unit_test(all_rule_files_and_mutilations_of_them_keep_their_meaning),
+        cmocka_unit_test(inputs_of_the_fuzz_target_keep_their_meaning),
         cmocka_unit_test(what_is_not_well_formed_is_refused),
     };
 
