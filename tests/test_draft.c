@@ -11,7 +11,7 @@ static struct env env;
 static size_t drafts;
 
 /* A draft loads, its examples come out as they say, and lint has nothing against it but what the author has to write. */
-static void sound(struct slice xml, const char *what)
+static void sound(struct slice xml, const char *what, size_t open)
 {
     struct arena *a = arena_new(64u << 20);
     struct ruleset rs;
@@ -32,7 +32,7 @@ static void sound(struct slice xml, const char *what)
     for (size_t i = 0; i < l.n; i++)
         if (!strstr(l.v[i].text, "still to be written") && !strstr(l.v[i].text, "see names no source yet"))
             fail_msg("%s: %s", what, l.v[i].text);
-    assert_int_equal(l.n, 4);
+    assert_int_equal(l.n, open);
     arena_free(a);
     drafts++;
 }
@@ -55,7 +55,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
                 *e = (struct err){0};
                 continue;
             }
-            sound(buf_slice(&out), arena_printf(h->facts->arena, "%s " SLICE_FMT, h->target->label, SLICE_ARG(r->key)));
+            sound(buf_slice(&out), arena_printf(h->facts->arena, "%s " SLICE_FMT, h->target->label, SLICE_ARG(r->key)), 4);
             assert_int_equal(draft_find(h->facts, r->key, &same, e), 0);
             assert_ptr_equal(same, r);
         }
@@ -123,10 +123,10 @@ static void a_pci_id_alone_is_enough_and_nothing_else_passes_for_one(void **stat
 
     (void)state;
     assert_int_equal(draft_id(SLICE_LIT("8086:9d03"), SLICE_LIT("Sunrise Point -- LP \x01"), SLICE_LIT("2026-11-30"), &out, &e), 0);
-    sound(buf_slice(&out), "8086:9d03");
+    sound(buf_slice(&out), "8086:9d03", 5); /* the driver too */
     buf_reset(&out);
     assert_int_equal(draft_id(SLICE_LIT("1000:005d:1028:1f49"), (struct slice){NULL, 0}, SLICE_LIT("2026-11-30"), &out, &e), 0);
-    sound(buf_slice(&out), "1000:005d:1028:1f49");
+    sound(buf_slice(&out), "1000:005d:1028:1f49", 5);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (draft_id(slice_of(bad[i]), (struct slice){NULL, 0}, SLICE_LIT("2026-11-30"), &out, &e) != VF_EFORMAT)
             fail_msg("\"%s\" passes for a PCI id", bad[i]);

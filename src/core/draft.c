@@ -252,11 +252,11 @@ int draft_id(struct slice id, struct slice what, struct slice today, struct buf 
     open_rule(out, SLICE_LIT("device"), id, "pci", today);
     buf_addz(out, "    <bad");
     attribute(out, "id", id);
-    buf_addz(out, " module=\"the_driver\"/>\n");
+    buf_addz(out, " module=\"" DRAFT_DRIVER "\"/>\n");
     close_texts(out);
     buf_addz(out, "    <matches");
     attribute(out, "id", id);
-    buf_addz(out, " module=\"the_driver\"/>\n    <!-- to be edited: a host that must not match -->\n    <ignores");
+    buf_addz(out, " module=\"" DRAFT_DRIVER "\"/>\n    <!-- to be edited: a host that must not match -->\n    <ignores");
     attribute(out, "id", id);
     buf_addz(out, " module=\"another\"/>\n  </rule>\n</rules>\n");
     return 0;

@@ -9,6 +9,7 @@
  * lint names them until they are written.
  */
 #define DRAFT_OPEN "TO BE WRITTEN" /* begins a text that the author still has to write */
+#define DRAFT_DRIVER "the_driver"  /* a module's name that nobody was asked for */
 #define DRAFT_SOURCE "https://example.com/to-be-written"
 
 /*

@@ -133,13 +133,26 @@ static void lint_fix(struct lint *l, const struct rule *r, const struct fix *f)
     lint_cond(l, r, f->require);
 }
 
-/* A draft's texts that nobody has written yet. */
+static bool names_no_driver(const struct cond *c)
+{
+    bool open = false;
+
+    for (unsigned i = 0; c && c->kind == COND_ROW && i < c->ntests; i++)
+        open |= c->tests[i].nvalues > 0 && slice_eqz(c->tests[i].values[0], DRAFT_DRIVER);
+    for (unsigned i = 0; c && i < c->nkids; i++)
+        open |= names_no_driver(c->kids[i]);
+    return open;
+}
+
+/* What nobody has written yet in a draft. */
 static void lint_draft(struct lint *l, const struct rule *r)
 {
     if (slice_starts(r->title, DRAFT_OPEN))
         found(l, r, r->line, true, "the title is still to be written");
     if (slice_starts(r->why, DRAFT_OPEN))
         found(l, r, r->line, true, "why is still to be written");
+    if (names_no_driver(r->bad))
+        found(l, r, r->line, true, "the driver is still to be written, instead of " DRAFT_DRIVER);
     for (unsigned i = 0; i < r->nhrefs; i++)
         if (slice_eqz(r->hrefs[i], DRAFT_SOURCE))
             found(l, r, r->line, true, "see names no source yet");
