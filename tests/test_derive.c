@@ -139,6 +139,50 @@ static void a_device_without_a_path_leaves_open_what_hangs_on_an_adapter(void **
     assert_int_equal(facts_cell(w->f, world_find(w, "adapter", "vmhba0"), "devices")->nlist, 2);
 }
 
+/*
+ * Texts of "esxcli network nic get" and "ethtool -i" as bnx2x, i40en, igb, nmlx5_core, qfle3, bnxtnet, ixgben and nvmxnet3 print them; what counts is the
+ * part that vendors publish as the firmware's version.
+ */
+static void the_firmware_of_a_nic_is_a_version_only_where_its_text_begins_with_one(void **state)
+{
+    static const struct {
+        const char *text, *version; /* NULL: unknown */
+    } t[] = {
+        {"14.25.1020 (HP_2190110032)", "14.25.1020"},
+        {"14.31.35 (bc 7.14.24)", "14.31.35"},
+        {"8.15 0x80009621 1.2829.0", "8.15"},
+        {"8.30 0x8000a49d 21.5.9", "8.30"},
+        {"10.4.30 / 0x80005c05", "10.4.30"},
+        {"1.63, 0x80000aa6, 0.384.130", "1.63"},
+        {"216.0.146.0/pkg 216.0.146.0", "216.0.146.0"},
+        {"11.4.204.20", "11.4.204.20"},
+        {"FFV7.13.24 bc 7.13.54", NULL},
+        {"bc 7.14.24", NULL},
+        {"0x800005c1", NULL},
+        {"5719-v1.46 NCSI v1.5.12.0", NULL},
+        {"7", NULL}, /* nvmxnet3 */
+        {"N/A", NULL},
+        {"1..2", NULL},
+        {"1.", NULL},
+        {".5", NULL},
+        {"1.2a", NULL},
+    };
+    struct world *w = *state;
+    const struct derive_env env = {.builds = &w->builds};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char line[128];
+        const struct value *v;
+
+        snprintf(line, sizeof line, "nic|name=vmnic0|firmware=%s\n", t[i].text);
+        world_facts(w, line);
+        derive_all(w->f, &env);
+        v = facts_cell(w->f, facts_at(w->f, facts_table_index(w->f, "nic"), 0), "firmware-version");
+        if (t[i].version ? v->state != VS_KNOWN || !slice_eqz(v->s, t[i].version) : v->state != VS_UNKNOWN)
+            fail_msg("%s: " SLICE_FMT " %s", t[i].text, SLICE_ARG(v->s), v->why ? v->why : "");
+    }
+}
+
 static void a_map_file_that_was_cut_proves_no_lack_of_drivers(void **state)
 {
     struct world *w = *state;
@@ -160,6 +204,7 @@ int main(void)
         T(every_kind_of_pending_change_is_seen),
         T(a_device_without_a_path_leaves_open_what_hangs_on_an_adapter),
         T(a_map_file_that_was_cut_proves_no_lack_of_drivers),
+        T(the_firmware_of_a_nic_is_a_version_only_where_its_text_begins_with_one),
         T(the_boot_device_is_absent_only_where_nothing_was_booted_from),
     };
 

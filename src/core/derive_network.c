@@ -49,6 +49,33 @@ static struct value routed(struct facts *f, const struct row *n)
     return value_bool(true);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/*
+ * Drivers print their firmware's version first and other images behind it: "14.25.1020 (HP_2190110032)", "8.15 0x80009621 1.2829.0",
+ * "1.63, 0x80000aa6, 0.384.130", "216.0.146.0/pkg 216.0.146.0". A text that begins otherwise is not guessed at: "FFV7.13.24 bc 7.13.54" begins
+ * with the number of a package of the server's vendor, "0x800005c1" with a checksum, "bc 7.14.24" with the boot code's.
+ */
+static struct value firmware_version(struct facts *f, const struct row *n)
+{
+    const struct value *text = facts_cell(f, n, "firmware");
+    bool dot = false;
+    size_t end = 0;
+
+    if (text->state == VS_ABSENT)
+        return *text;
+    if (text->state != VS_KNOWN)
+        return derive_unknown(f, "firmware", text);
+    while (end < text->s.n && (is_digit(text->s.p[end]) || (text->s.p[end] == '.' && end && text->s.p[end - 1] != '.')))
+        dot |= text->s.p[end++] == '.';
+    if (!dot || text->s.p[end - 1] == '.' || (end < text->s.n && !strchr(" ,/", text->s.p[end])))
+        return derive_from(value_unknown("the driver's text does not begin with a version"), text);
+    return derive_from(value_slice(slice_cut(text->s, 0, end)), text);
+}
+
 void derive_network(struct facts *f)
 {
     unsigned switches = facts_table_index(f, "vswitch");
@@ -58,6 +85,7 @@ void derive_network(struct facts *f)
         struct texts in = {0};
         const char *why;
 
+        derive_set(f, r, "firmware-version", firmware_version(f, r));
         for (size_t k = 0; (s = derive_row(f, "vswitch", k)); k++) {
             const struct value *up = facts_cell(f, s, "uplinks");
 

@@ -125,6 +125,12 @@ decode_fn decode_mpath;    /* esxcfg-mpath -b: one record a path */
 decode_fn decode_vswitch;  /* esxcfg-vswitch -l: one record a switch, portgroups listed */
 decode_fn decode_vimcmd;   /* vim-cmd: nested (type) { name = value }: one record, keys are paths */
 decode_fn decode_smbios;   /* smbiosDump: one record a structure, id is its title */
+/*
+ * "/call show" of storcli and perccli: a record a controller, its id the number. Keys as printed up to the first list, PCI Address as
+ * the host writes it, and Firmware: the package's version, which is what vendors publish and what a pair is judged by (52.16.1-4405),
+ * not the "FW Version" of the image in it (5.160.02-3552); an HBA prints 00.00.00.00 for the package and has only the latter.
+ */
+decode_fn decode_storcli;
 decode_fn decode_vmklog;   /* vmkernel.log, vmkwarning.log, vobd.log: events counted by kind, subject and hour */
 decode_fn decode_logspan;  /* the same files: one record with the times of the first and the last line */
 decode_fn decode_pci;      /* lspci, lspci -n, lspci -v: one record a function */

@@ -15,6 +15,7 @@ const struct decoder decoders[] = {
     {"vswitch", "esxcfg-vswitch -l", decode_vswitch},
     {"vimcmd", "vim-cmd: nested objects", decode_vimcmd},
     {"smbios", "smbiosDump", decode_smbios},
+    {"storcli", "storcli, perccli: /call show", decode_storcli},
     {"vmklog", "vmkernel.log, vmkwarning.log, vobd.log", decode_vmklog},
     {"logspan", "the same logs: from when to when", decode_logspan},
     {NULL, NULL, NULL},

@@ -1,0 +1,92 @@
+#include "decode/plain.h"
+
+struct storcli {
+    struct builder b;
+    struct plain l;
+    struct plain_harm harm;
+    bool head, failed;   /* between that line and the first list; its status is not Success */
+};
+
+/* "00:3b:00:00", hexadecimal, the segment in two digits: as the host writes it, 0000:3b:00.0. Empty when it is none. */
+static struct slice address(struct slice s, struct arena *a)
+{
+    struct slice word;
+    uint64_t part[4];
+    unsigned n = 0;
+
+    while (n < 4 && slice_next_word(&s, ":", &word) && num_parse_hex(word, 2, &part[n]) == 0)
+        n++;
+    if (n < 4 || s.n || part[2] > 31 || part[3] > 7)
+        return (struct slice){NULL, 0};
+    return slice_of(arena_printf(a, "%04x:%02x:%02x.%x", (unsigned)part[0], (unsigned)part[1], (unsigned)part[2], (unsigned)part[3]));
+}
+
+/* HBAs have no package; the tool prints zeros for it, and the firmware's own version is the published one. */
+static void add_firmware(struct storcli *s)
+{
+    struct field *package = plain_find(&s->b, SLICE_LIT("FW Package Build")), *own = plain_find(&s->b, SLICE_LIT("FW Version"));
+    struct field *from = package && !slice_eqz(package->text, "00.00.00.00") && !slice_eqz(package->text, "N/A") ? package : own, *f;
+    struct slice text = from ? from->text : (struct slice){NULL, 0};
+    const char *damage = package && package->damage ? package->damage : from ? from->damage : NULL;
+
+    if (!from || !package) /* without the package's line, which of the two is published is not known */
+        return;
+    f = plain_field(&s->b, "Firmware", text, &s->l);
+    if (f)
+        f->damage = damage;
+}
+
+static void end_controller(struct storcli *s)
+{
+    if (!s->b.open)
+        return;
+    if (s->failed || !plain_find(&s->b, SLICE_LIT("PCI Address"))) {
+        plain_harm(&s->harm, s->failed ? "the tool reports a failure for a controller" : "a controller without its PCI address", s->l.number);
+        builder_drop(&s->b);
+        return;
+    }
+    add_firmware(s);
+    builder_finish(&s->b);
+}
+
+static void add_pair(struct storcli *s, struct slice key, struct slice value)
+{
+    struct slice pci;
+
+    if (slice_eqz(key, "Controller")) {
+        end_controller(s);
+        builder_begin(&s->b, value, s->l.number);
+        s->head = true;
+        s->failed = false;
+    } else if (s->head && slice_eqz(key, "Status")) {
+        s->failed = !slice_eqz(value, "Success");
+    } else if (s->head && slice_eqz(key, "PCI Address")) {
+        pci = address(value, s->b.a);
+        if (pci.n)
+            plain_suspect(plain_once(&s->b, key, pci, &s->l), &s->l);
+        else
+            plain_harm(&s->harm, "a PCI address of another form", s->l.number);
+    } else if (s->head) {
+        plain_suspect(plain_once(&s->b, key, value, &s->l), &s->l);
+    }
+}
+
+int decode_storcli(struct slice in, const struct decode_opt *o, struct arena *a, struct decoded *out)
+{
+    struct storcli s = {.l = plain_open(in)};
+
+    if (plain_refused(in, "storcli", a, out))
+        return arena_full(a) ? VF_ELIMIT : 0;
+    builder_init(&s.b, a);
+    while (!s.b.failed && plain_next(&s.l)) {
+        struct slice text = slice_trim(s.l.line);
+        size_t at = slice_find(text, 0, " =");
+
+        if (at != SIZE_MAX && at)
+            add_pair(&s, slice_trim(slice_cut(text, 0, at)), slice_trim(slice_from(text, at + 2)));
+        else if (text.n && text.p[text.n - 1] == ':')
+            s.head = false; /* "TOPOLOGY :", "VD LIST :" */
+    }
+    end_controller(&s);
+    return plain_end(&s.b, o, "storcli", &s.l, &s.harm, out);
+}
