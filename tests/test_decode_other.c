@@ -602,6 +602,57 @@ static void a_port_has_a_name_in_brackets(void **state)
     check(*state, decode_pci, &o, "0000:00:01.0 Class 0604: 8086:6f02 [PCIe RP[0000:00:01.0\n", DECODE_UNUSABLE, 0, 1);
 }
 
+/*
+ * Versions and keys as public reports of the tools print them, of a PERC H755N, a MegaRAID 3108 and a SAS9300-8i; the document of a PERC H755's
+ * pair (https://github.com/burdweiser/hclcheck) names firmware by its package. Serial numbers are made up.
+ */
+static void storcli_tells_the_published_firmware(void **state)
+{
+    static const struct {
+        const char *text;
+        enum decode_state state;
+        size_t n;
+        const char *pci, *firmware; /* of the first record; NULL: none */
+    } t[] = {
+        {"Generating detailed summary of the adapter, it may take a while to complete.\n\nCLI Version = 007.1623.0000.0000 May 17, 2021\n"
+         "Controller = 0\nStatus = Success\nDescription = None\n\nProduct Name = PERC H755N Front\nSerial Number = 1\n"
+         "PCI Address = 00:01:00:00\nFW Package Build = 52.16.1-4405\nBIOS Version = 7.16.00.0_0x07100501\nFW Version = 5.160.02-3552\n",
+         DECODE_COMPLETE, 1, "0000:01:00.0", "52.16.1-4405"},
+        {"Controller = 0\nStatus = Success\nProduct Name = AVAGO 3108 MegaRAID\nPCI Address = 00:3b:00:00\nFW Package Build = 24.21.0-0119\n"
+         "FW Version = 4.680.00-8505\n\nTOPOLOGY :\n========\nFW Package Build = 1\n",
+         DECODE_COMPLETE, 1, "0000:3b:00.0", "24.21.0-0119"},
+        {"Controller = 0\nStatus = Success\nProduct Name = SAS9300-8i\nPCI Address = 00:85:00:00\nFW Package Build = 00.00.00.00\n"
+         "FW Version = 16.00.12.00\n",
+         DECODE_COMPLETE, 1, "0000:85:00.0", "16.00.12.00"},
+        {"Controller = 0\nStatus = Success\nPCI Address = 00:02:00:00\nFW Package Build = 1.2-3\nController = 1\nStatus = Success\n"
+         "PCI Address = 00:03:00:00\nFW Package Build = 1.2-4\n",
+         DECODE_COMPLETE, 2, "0000:02:00.0", "1.2-3"},
+        {"Controller = 0\nStatus = Success\nPCI Address = 00:02:00:00\nFW Version = 5.160.02-3552\n", DECODE_COMPLETE, 1, "0000:02:00.0", NULL},
+        {"Controller = 0\nStatus = Failure\nDescription = image corrupted\n", DECODE_UNUSABLE, 0, NULL, NULL},
+        {"Controller = 0\nStatus = Success\nPCI Address = 00:02:00:08\nFW Package Build = 1.2-3\n", DECODE_UNUSABLE, 0, NULL, NULL},
+        {"Controller = 0\nStatus = Success\nFW Package Build = 1.2-3\n", DECODE_UNUSABLE, 0, NULL, NULL},
+        {"-sh: /opt/lsi/perccli64/perccli64: not found\n", DECODE_REFUSED, 0, NULL, NULL},
+    };
+    const struct decode_opt o = {.name = "x"};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const char *pci = NULL, *firmware = NULL;
+        struct decoded d;
+
+        assert_int_equal(decode_storcli(slice_of(t[i].text), &o, *state, &d), 0);
+        if (d.state != t[i].state || d.n != t[i].n)
+            fail_msg("state %d, %zu records for\n%s", d.state, d.n, t[i].text);
+        for (uint32_t k = 0; d.n && k < d.records[0].nfields; k++) {
+            const struct field *f = &d.records[0].fields[k];
+
+            pci = slice_eqz(f->key, "PCI Address") ? arena_dup(*state, f->text).p : pci;
+            firmware = slice_eqz(f->key, "Firmware") ? arena_dup(*state, f->text).p : firmware;
+        }
+        assert_string_equal(pci ? pci : "none", t[i].pci ? t[i].pci : "none");
+        assert_string_equal(firmware ? firmware : "none", t[i].firmware ? t[i].firmware : "none");
+    }
+}
+
 /* A NIC on USB stands on no PCI function. */
 static void a_usb_nic_is_a_row(void **state)
 {
@@ -759,6 +810,7 @@ int main(void)
         T(a_port_has_a_name_in_brackets),
         T(a_value_that_fills_its_column_ends_there),
         T(a_local_path_has_no_names_and_a_dead_one_lost_them),
+        T(storcli_tells_the_published_firmware),
         T(nics_without_a_heading_are_partial),
         T(a_map_line_without_line_end_needs_a_witness),
         T(version_lines_alone_are_records_without_module),

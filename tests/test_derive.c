@@ -174,12 +174,40 @@ static void the_firmware_of_a_nic_is_a_version_only_where_its_text_begins_with_o
         char line[128];
         const struct value *v;
 
-        snprintf(line, sizeof line, "nic|name=vmnic0|firmware=%s\n", t[i].text);
+        snprintf(line, sizeof line, "nic vmnic0|firmware=%s\n", t[i].text);
         world_facts(w, line);
         derive_all(w->f, &env);
         v = facts_cell(w->f, facts_at(w->f, facts_table_index(w->f, "nic"), 0), "firmware-version");
         if (t[i].version ? v->state != VS_KNOWN || !slice_eqz(v->s, t[i].version) : v->state != VS_UNKNOWN)
             fail_msg("%s: " SLICE_FMT " %s", t[i].text, SLICE_ARG(v->s), v->why ? v->why : "");
+    }
+}
+
+static void the_firmware_of_an_adapter_is_the_vendors_tools_where_esxcli_tells_none(void **state)
+{
+    static const struct {
+        const char *lines, *firmware, *why;
+    } t[] = {
+        {"adapter vmhba0|pci=0000:01:00.0|driver=lsi_mr3|firmware=?\ncontroller 0000:01:00.0|firmware=52.16.1-4405\n", "52.16.1-4405", NULL},
+        {"adapter vmhba0|pci=0000:01:00.0|driver=lsi_mr3|firmware=?\ncontroller 0000:02:00.0|firmware=52.16.1-4405\n", NULL, "this controller"},
+        {"adapter vmhba0|pci=0000:01:00.0|driver=lsi_mr3|firmware=?\n", NULL, "install perccli"},
+        {"adapter vmhba0|pci=0000:01:00.0|driver=qlnativefc|firmware=?\n", NULL, "left open"},
+        {"adapter vmhba0|pci=?|driver=lsi_mr3|firmware=?\ncontroller 0000:01:00.0|firmware=52.16.1-4405\n", NULL, "this controller"},
+        {"adapter vmhba0|pci=0000:01:00.0|firmware=20.00.00.00 - Firmware Package Version: 20.00.00.00\n"
+         "controller 0000:01:00.0|firmware=20.00.00.00\n", "20.00.00.00 - Firmware Package Version: 20.00.00.00", NULL},
+        {"adapter vmhba0|pci=0000:01:00.0|firmware=16.00.12.00\ncontroller 0000:01:00.0|firmware=16.00.10.00\n", NULL, "esxcli says 16.00.12.00"},
+    };
+    struct world *w = *state;
+    const struct derive_env env = {.builds = &w->builds};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const struct value *v;
+
+        world_facts(w, t[i].lines);
+        derive_all(w->f, &env);
+        v = facts_cell(w->f, world_find(w, "adapter", "vmhba0"), "firmware");
+        if (t[i].firmware ? v->state != VS_KNOWN || !slice_eqz(v->s, t[i].firmware) : v->state != VS_UNKNOWN || !strstr(v->why, t[i].why))
+            fail_msg("%s: " SLICE_FMT " %s", t[i].lines, SLICE_ARG(v->s), v->why ? v->why : "");
     }
 }
 
@@ -205,6 +233,7 @@ int main(void)
         T(a_device_without_a_path_leaves_open_what_hangs_on_an_adapter),
         T(a_map_file_that_was_cut_proves_no_lack_of_drivers),
         T(the_firmware_of_a_nic_is_a_version_only_where_its_text_begins_with_one),
+        T(the_firmware_of_an_adapter_is_the_vendors_tools_where_esxcli_tells_none),
         T(the_boot_device_is_absent_only_where_nothing_was_booted_from),
     };
 

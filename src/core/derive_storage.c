@@ -264,6 +264,42 @@ static void reach(struct facts *f, const struct row *a, const char *unfit)
                                                      : gathered(f, &machines, stores.n ? "vm" : "path"));
 }
 
+/* The modules whose controllers tell their firmware to storcli or perccli. */
+static bool of_storcli(const struct value *driver)
+{
+    static const char *const modules[] = {"lsi_mr3", "megaraid_sas", "bcm_mpi3", "lsi_msgpt3", "lsi_msgpt35", "mpt3sas"};
+
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (known_text(driver, modules[i]))
+            return true;
+    return false;
+}
+
+/* What esxcli tells stays; the vendor's tool fills what it does not tell, and two that contradict each other leave it unknown. */
+static void adapter_firmware(struct facts *f, const struct row *a)
+{
+    const struct value *own = facts_cell(f, a, "firmware"), *pci = facts_cell(f, a, "pci");
+    unsigned tool = facts_table_index(f, "controller");
+    const struct row *c = pci->state == VS_KNOWN ? facts_find(f, tool, pci->s) : NULL;
+    const struct value *told = c ? facts_cell(f, c, "firmware") : NULL;
+
+    if (told && told->state == VS_KNOWN && own->state == VS_KNOWN) {
+        struct slice rest = own->s, first;
+
+        /* "20.00.00.00 - Firmware Package Version: 20.00.00.00" */
+        if (!slice_next_word(&rest, " ", &first) || !slice_eq(first, told->s))
+            derive_set(f, a, "firmware", value_unknown(arena_printf(f->arena, "esxcli says " SLICE_FMT ", the vendor's tool " SLICE_FMT,
+                                                                    SLICE_ARG(own->s), SLICE_ARG(told->s))));
+    } else if (told && told->state == VS_KNOWN) {
+        derive_set(f, a, "firmware", *told);
+    } else if (own->state == VS_UNKNOWN && of_storcli(facts_cell(f, a, "driver"))) {
+        derive_set(f, a, "firmware",
+                   value_unknown(facts_count(f, tool) ? "the vendor's tool on the host does not tell it for this controller"
+                                                      : NO_ANSWER_TO "\"/opt/lsi/perccli64/perccli64 /call show nolog\": ESXi does not tell "
+                                                        "this firmware; install perccli (Dell) or storcli on the host"));
+    }
+}
+
 static void derive_adapters(struct facts *f)
 {
     const char *unfit = unreached(f);
@@ -274,6 +310,7 @@ static void derive_adapters(struct facts *f)
         int64_t ports = 0;
 
         derive_set(f, a, "transport", transport_of(f, a));
+        adapter_firmware(f, a);
         for (size_t k = 0; pci->state == VS_KNOWN && (o = derive_row(f, "adapter", k)); k++)
             ports += names(facts_cell(f, o, "pci"), pci->s);
         derive_set(f, a, "ports", pci->state == VS_KNOWN   ? facts_complete(f, "adapter", NULL) ? value_int(ports)

@@ -27,13 +27,16 @@ static void add_firmware(struct storcli *s)
     struct field *package = plain_find(&s->b, SLICE_LIT("FW Package Build")), *own = plain_find(&s->b, SLICE_LIT("FW Version"));
     struct field *from = package && !slice_eqz(package->text, "00.00.00.00") && !slice_eqz(package->text, "N/A") ? package : own, *f;
     struct slice text = from ? from->text : (struct slice){NULL, 0};
+    uint32_t line = from ? from->line : 0;
     const char *damage = package && package->damage ? package->damage : from ? from->damage : NULL;
 
     if (!from || !package) /* without the package's line, which of the two is published is not known */
         return;
     f = plain_field(&s->b, "Firmware", text, &s->l);
-    if (f)
+    if (f) {
         f->damage = damage;
+        f->line = line;
+    }
 }
 
 static void end_controller(struct storcli *s)
