@@ -63,7 +63,8 @@ static void commands_that_change_or_could_are_refused(void **state)
         "rm -rf /", "rm", "sh -c reboot", "sh", "vmkload_mod x", "vmkload_mod -u x", "vmkload_mod -s", "vmkload_mod -s x y", "esxcfg-module -d x",
         "esxcfg-module -e x", "esxcfg-module -s a x", "esxcfg-nics -s 1000 vmnic0", "esxcfg-vswitch -a x", "esxcfg-advcfg -s 1 /X", "vsish -e set /x 1",
         "vsish", "cat /etc/passwd", "reboot", "poweroff", "vim-cmd vmsvc/power.off 1", "vim-cmd hostsvc/maintenance_mode_enter",
-        "vmkchdev -p 0000:01:00.0", "vmkchdev", "ethtool -s vmnic0", "ethtool -i -s", "vsish -e get -x", "lspci; reboot", "lspci && reboot", "lspci $(x)",
+        "vmkchdev -p 0000:01:00.0", "vmkchdev", "ethtool -s vmnic0", "/opt/lsi/perccli64/perccli64 /call show", "/opt/lsi/perccli64/perccli64 /c0 restart nolog",
+        "/opt/lsi/storcli/storcli /call delete nolog", "perccli64 /call show nolog", "/tmp/perccli64 /call show nolog", "ethtool -i -s", "vsish -e get -x", "lspci; reboot", "lspci && reboot", "lspci $(x)",
         "lspci `x`", "lspci | sh", "lspci >x", "lspci\nreboot", "", "LSPCI", "/sbin/lspci", "esxcli system module set -m x", "localcli system module list",
         "auto-backup.sh", "/usr/lib/vmware/secureboot/bin/secureBoot.py -c", "vsish -e get /x\ty", "date", "uptime -x",
     };
