@@ -70,6 +70,23 @@ bool known_bool(const struct value *v, bool wanted)
     return v->state == VS_KNOWN && (v->i != 0) == wanted;
 }
 
+bool derive_ipv4(struct slice s, uint32_t *out)
+{
+    uint32_t v = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        struct slice part = slice_cut(s, 0, slice_find_char(s, 0, '.'));
+        uint64_t n;
+
+        if (part.n > 3 || num_parse_u64(part, &n) < 0 || n > 255)
+            return false;
+        v = v << 8 | (uint32_t)n;
+        s = slice_from(s, part.n + 1);
+    }
+    *out = v;
+    return s.n == 0;
+}
+
 /* --- esxi --- */
 
 /* "6.5", "6.5u1", "8.0u3e"; from 9.0 on "9.0.1". */
@@ -317,4 +334,6 @@ void derive_all(struct facts *f, const struct derive_env *env)
     derive_pci(f, env);
     derive_network(f);
     derive_host(f, env);
+    derive_servers(f);
+    derive_health(f);
 }

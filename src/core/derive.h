@@ -32,6 +32,13 @@ struct texts {
 void texts_add(struct texts *t, struct slice s, struct arena *a); /* once each */
 struct value texts_value(struct texts *t);                        /* list, absent when empty; sorted naturally */
 
+/* "192.0.2.11" as a number; false for names, IPv6 and other forms. */
+bool derive_ipv4(struct slice s, uint32_t *out);
+/* Minutes since 1970 of "2017-02-25T17:34:15...", or since 2000 of "08-16T20:09:17" of 4.x, which prints no year; -1 for another form. */
+int64_t derive_minute(struct slice time);
+/* Key of the datastore of "/vmfs/volumes/NAME-OR-UUID/..." or "[NAME] ..."; absent for a place of another form, unknown when it is not listed. */
+struct value derive_store_of(struct facts *f, struct slice place);
+
 bool known_text(const struct value *v, const char *text);
 bool known_bool(const struct value *v, bool wanted);
 
@@ -52,5 +59,9 @@ void derive_pci(struct facts *f, const struct derive_env *env);
 void derive_storage(struct facts *f);
 void derive_network(struct facts *f);
 void derive_host(struct facts *f, const struct derive_env *env);
+/* After the others: who speaks to which storage server over which port, and what a machine of this host serves. */
+void derive_servers(struct facts *f);
+/* After all others: margins of NVMe drives, crashes, dump targets, passthrough, MxGPU. */
+void derive_health(struct facts *f);
 
 #endif

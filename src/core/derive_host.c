@@ -102,8 +102,7 @@ static struct value reboot_pending(struct facts *f)
     return open ? derive_unknown(f, "staged image or a module", open) : banks ? value_unknown(banks) : value_bool(false);
 }
 
-/* "2017-02-25T17:34:15...", or "08-16T20:09:17" of 4.x, which prints no year; -1 for another form. */
-static int64_t minute_of(struct slice time)
+int64_t derive_minute(struct slice time)
 {
     struct slice rest = time, word;
     uint64_t v[6];
@@ -132,8 +131,8 @@ static struct value log_minutes(struct facts *f, const struct row *host)
 
     if (first->state != VS_KNOWN || last->state != VS_KNOWN)
         return derive_unknown(f, "log", first);
-    from = minute_of(first->s);
-    to = minute_of(last->s);
+    from = derive_minute(first->s);
+    to = derive_minute(last->s);
     return from < 0 || to < from ? value_unknown("a time in the log is of another form") : derive_from(value_int(to - from), first);
 }
 

@@ -2,23 +2,6 @@
 
 /* Switches of NICs and VMkernel ports; NFS servers outside every VMkernel subnet. */
 
-static bool ipv4_parse(struct slice s, uint32_t *out)
-{
-    uint32_t v = 0;
-
-    for (unsigned i = 0; i < 4; i++) {
-        struct slice part = slice_cut(s, 0, slice_find_char(s, 0, '.'));
-        uint64_t n;
-
-        if (part.n > 3 || num_parse_u64(part, &n) < 0 || n > 255)
-            return false;
-        v = v << 8 | (uint32_t)n;
-        s = slice_from(s, part.n + 1);
-    }
-    *out = v;
-    return s.n == 0;
-}
-
 static struct value routed(struct facts *f, const struct row *n)
 {
     const struct value *host = facts_cell(f, n, "host");
@@ -29,12 +12,12 @@ static struct value routed(struct facts *f, const struct row *n)
 
     if (host->state != VS_KNOWN)
         return derive_unknown(f, "server", host);
-    if (!ipv4_parse(host->s, &server))
+    if (!derive_ipv4(host->s, &server))
         return value_unknown("the server is given by name, not by an IPv4 address");
     for (size_t i = 0; (k = derive_row(f, "vmknic", i)); i++) {
         const struct value *ip = facts_cell(f, k, "ipv4"), *nm = facts_cell(f, k, "netmask");
 
-        if (ip->state == VS_KNOWN && nm->state == VS_KNOWN && ipv4_parse(ip->s, &address) && ipv4_parse(nm->s, &mask)) {
+        if (ip->state == VS_KNOWN && nm->state == VS_KNOWN && derive_ipv4(ip->s, &address) && derive_ipv4(nm->s, &mask)) {
             any = true;
             if (mask && (server & mask) == (address & mask))
                 return value_bool(false);

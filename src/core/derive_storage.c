@@ -152,17 +152,27 @@ static struct value store_named(struct facts *f, struct slice part)
     return hit ? value_slice(hit->key) : value_unknown("its datastore is not in the list of file systems");
 }
 
-/* Datastore of /vmfs/volumes/NAME-OR-UUID/... */
-static struct value store_of(struct facts *f, const struct value *config)
+struct value derive_store_of(struct facts *f, struct slice place)
 {
     struct slice rest;
 
+    if (slice_starts(place, "[") && slice_find_char(place, 0, ']') != SIZE_MAX)
+        return store_named(f, slice_cut(place, 1, slice_find_char(place, 0, ']') - 1));
+    if (!slice_starts(place, "/vmfs/volumes/"))
+        return value_absent();
+    rest = slice_from(place, strlen("/vmfs/volumes/"));
+    return store_named(f, slice_cut(rest, 0, slice_find_char(rest, 0, '/')));
+}
+
+/* Datastore of a machine's configuration file. */
+static struct value store_of(struct facts *f, const struct value *config)
+{
+    struct value store;
+
     if (config->state != VS_KNOWN)
         return derive_unknown(f, "configuration file", config);
-    if (!slice_starts(config->s, "/vmfs/volumes/"))
-        return value_unknown("its configuration file lies on no datastore");
-    rest = slice_from(config->s, strlen("/vmfs/volumes/"));
-    return store_named(f, slice_cut(rest, 0, slice_find_char(rest, 0, '/')));
+    store = derive_store_of(f, config->s);
+    return store.state == VS_ABSENT ? value_unknown("its configuration file lies on no datastore") : store;
 }
 
 static void derive_datastores(struct facts *f)

@@ -116,7 +116,7 @@ static void add_fields(struct builder *b, const struct pattern *p, const struct 
     for (size_t i = 0; i < p->n; i++) {
         struct field *f;
 
-        if (p->part[i].kind == PART_LITERAL || p->part[i].kind == PART_BLANK)
+        if (p->part[i].kind == PART_LITERAL || p->part[i].kind == PART_BLANK || !p->part[i].text.n)
             continue;
         f = one ? plain_once(b, p->part[i].text, m->text[i], l)
                 : builder_field(b, p->part[i].text, m->text[i], l->number);
@@ -125,13 +125,22 @@ static void add_fields(struct builder *b, const struct pattern *p, const struct 
     }
 }
 
+/* A pattern that keeps nothing, "#{...}": such lines are known, and left out. */
+static bool keeps_nothing(const struct pattern *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->part[i].kind > PART_BLANK && p->part[i].text.n)
+            return false;
+    return true;
+}
+
 /* Patterns that share a key are alternatives: one of them gives it. */
 static bool any_there(struct builder *b, const struct pattern *p)
 {
     bool keys = false;
 
     for (size_t j = 0; j < p->n; j++) {
-        if (p->part[j].kind <= PART_BLANK)
+        if (p->part[j].kind <= PART_BLANK || !p->part[j].text.n)
             continue;
         if (plain_find(b, p->part[j].text))
             return true;
@@ -185,6 +194,8 @@ int decode_lines(struct slice in, const struct decode_opt *o, struct arena *a, s
             plain_harm(&h, "a line of another form", l.number);
             continue;
         }
+        if (keeps_nothing(&pattern[i]))
+            continue;
         if (!one)
             builder_begin(&b, SLICE_LIT(""), l.number);
         add_fields(&b, &pattern[i], &m, &l, one);

@@ -11,7 +11,8 @@ static const char *const permitted[] = {
     "esxcfg-scsidevs -a", "esxcfg-scsidevs -A", "esxcfg-scsidevs -l", "esxcfg-scsidevs -c", "esxcfg-scsidevs -m",
     "esxcfg-mpath -b", "esxcfg-mpath -bd *", "esxcfg-nics -l", "esxcfg-vswitch -l", "esxcfg-vmknic -l", "esxcfg-module -i *",
     "esxcfg-module -q", "vmkload_mod -s *", "vmkload_mod -l", "ethtool -i *", "vsish -e get *", "vsish -e cat *", "vsish -pe get *",
-    "vim-cmd hostsvc/hostsummary", "/usr/lib/vmware/secureboot/bin/secureBoot.py -s", "uptime", "date -u",
+    "vim-cmd hostsvc/hostsummary", "vim-cmd hostsvc/autostartmanager/get_defaults",
+    "/usr/lib/vmware/secureboot/bin/secureBoot.py -s", "uptime", "date -u",
     /* nolog: else the tool writes a log file into the folder it is started in */
     "/opt/lsi/perccli/perccli /call show nolog", "/opt/lsi/perccli64/perccli64 /call show nolog",
     "/opt/lsi/storcli/storcli /call show nolog", "/opt/lsi/storcli64/storcli64 /call show nolog",
