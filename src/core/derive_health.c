@@ -141,7 +141,19 @@ static bool given(const struct facts *f, const struct row *r)
     return known_text(facts_cell(f, r, "owner"), "VM Passthru");
 }
 
-static void derive_siblings(struct facts *f)
+/* Either command says it: the list of functions by their configured owner, from 7.0 on the list of those that can be given to machines. */
+static struct value set_to_be_given(struct facts *f, const struct row *r)
+{
+    const struct value *owner = facts_cell(f, r, "configured-owner"), *enabled = facts_cell(f, r, "passthru");
+
+    if (known_text(owner, "VM Passthru") || known_bool(enabled, true))
+        return derive_from(value_bool(true), known_bool(enabled, true) ? enabled : owner);
+    if (owner->state == VS_KNOWN || enabled->state == VS_KNOWN)
+        return derive_from(value_bool(false), owner->state == VS_KNOWN ? owner : enabled);
+    return derive_unknown(f, "configured owner", owner);
+}
+
+static void derive_passthrough(struct facts *f)
 {
     const struct row *r, *o;
 
@@ -150,6 +162,7 @@ static void derive_siblings(struct facts *f)
         struct slice slot = slice_cut(r->key, 0, slice_find_char(r->key, 0, '.'));
         int64_t n = 0;
 
+        derive_set(f, r, "passthru-set", set_to_be_given(f, r));
         for (size_t k = 0; given(f, r) && (o = derive_row(f, "pci", k)); k++) {
             theirs = facts_cell(f, o, "parent");
             n += o != r && given(f, o) &&
@@ -199,9 +212,16 @@ static void derive_mxgpu(struct facts *f)
 
 void derive_health(struct facts *f)
 {
+    const struct row *g;
+
+    for (size_t i = 0; (g = derive_row(f, "gpu", i)); i++) {
+        const struct row *pci = facts_find(f, facts_table_index(f, "pci"), g->key);
+
+        derive_set(f, g, "owner", pci ? *facts_cell(f, pci, "owner") : value_unknown("its function is not in the PCI list"));
+    }
     derive_nvme(f);
     derive_boots(f);
     derive_dumps(f);
-    derive_siblings(f);
+    derive_passthrough(f);
     derive_mxgpu(f);
 }

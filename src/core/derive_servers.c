@@ -94,6 +94,12 @@ static struct reach reach_of(struct facts *f, uint32_t server)
 
 /* --- iSCSI --- */
 
+/* The host has no iSCSI adapter: nothing is bound or connected, asked or not. */
+static bool without_iscsi(const struct facts *f)
+{
+    return !derive_row(f, "iscsi", 0) && facts_complete(f, "iscsi", NULL);
+}
+
 static const struct value *bound_cell(const struct facts *f, const struct row *b, const char *column)
 {
     const struct value *v = facts_cell(f, b, column);
@@ -365,7 +371,7 @@ static void derive_loops(struct facts *f)
 {
     static const char *const tables[] = {"nfs", "iscsi-portal"};
     const struct row *r, *d;
-    bool open = !facts_complete(f, "nfs", NULL) || !facts_complete(f, "iscsi-portal", NULL);
+    bool open = !facts_complete(f, "nfs", NULL) || (!without_iscsi(f) && !facts_complete(f, "iscsi-portal", NULL));
     int64_t n = 0;
 
     for (size_t i = 0; (r = derive_row(f, "datastore", i)); i++)
@@ -413,7 +419,7 @@ static struct value carries_storage(struct facts *f, const struct row *k)
             return derive_from(value_bool(true), host);
         open |= ports->i > 1 && port_within(f, k, server) != WITHIN_NO;
     }
-    for (unsigned t = 0; t < 3; t++)
+    for (unsigned t = without_iscsi(f) ? 2 : 0; t < 3; t++)
         if (!facts_complete(f, tables[t], NULL))
             return not_whole(f, tables[t]);
     return open ? value_unknown("over which port an NFS server is reached is not known") : value_bool(false);
