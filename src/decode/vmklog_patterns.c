@@ -117,6 +117,8 @@ const struct log_pattern log_patterns[] = {
     {"intr-invalid", "Interrupt received on invalid vector", NULL, NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     /* KB 326437: "ATS Miscompare detected between test and set HB images" [text only] */
     {"ats-miscompare", "ATS Miscompare detected", NULL, NULL, "vol '", "'", LOG_NAMED, LOG_NO_NUMBERS},
+    /* ixgbe of Linux, which the vmklinux driver is made of: "failed to load because an unsupported SFP+ module type was detected" [text only] */
+    {"sfp-unsupported", "unsupported SFP", NULL, NULL, NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
     {NULL, NULL, NULL, NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
 };
 
