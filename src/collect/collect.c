@@ -5,7 +5,6 @@
 #include "collect/bind.h"
 #include "collect/collect_parts.h"
 
-#define MAX_EXPANSIONS 4096u /* devices of one host: the largest configuration maximum is 4,096 paths, 1,024 devices */
 
 /* How far a probe is; it stays from round to round, until every answer it waits for is there. */
 struct progress {
@@ -244,7 +243,7 @@ static bool passes(const struct facts *f, const struct row *r, struct slice wher
     return slice_eq(value_text(&t->columns[c], &r->cells[c], f->arena), slice_from(where, eq + 1));
 }
 
-static size_t expansions(const struct facts *f, const struct way *w, struct slice *v)
+size_t collect_expansions(const struct facts *f, const struct way *w, struct slice *v)
 {
     struct slice each = w->each, word;
     struct map seen = {0};
@@ -298,8 +297,7 @@ static void note_outcome(struct outcome *o, const struct run *r, bool complete)
     o->best = r->best > o->best ? r->best : o->best;
 }
 
-/* Has the release the way's command? Unknown releases are asked. */
-static bool in_release(const struct facts *f, const struct way *w)
+bool collect_in_release(const struct facts *f, const struct way *w)
 {
     static const struct builds none = {NULL, 0};
     struct release host = {.update = -1};
@@ -324,7 +322,7 @@ static int way_values(struct run *r, const struct map *done, struct slice **valu
     *n = 1;
     if (!r->way->each.n)
         return 0;
-    *n = expansions(r->f, r->way, *values);
+    *n = collect_expansions(r->f, r->way, *values);
     for (size_t k = 0; k < *n; k++)
         if (map_get(done, (*values)[k]) == MAP_NONE)
             (*values)[kept++] = (*values)[k];
@@ -417,7 +415,7 @@ static int run_probe(struct channel *c, const struct probe *p, bool second, stru
 
         r.way = &p->ways[i];
         r.form = form_of(r.way, again);
-        if (r.way->never || !in_release(f, r.way) || (again && !(at->misread >> i & 1)))
+        if (r.way->never || !collect_in_release(f, r.way) || (again && !(at->misread >> i & 1)))
             continue;
         at->possible++;
         if (needs_rows(r.way) != second)

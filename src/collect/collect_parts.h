@@ -15,6 +15,14 @@ struct outcome {
 };
 
 
+/* Values that one ask is repeated for: the largest configuration maximum is 4,096 paths, 1,024 devices. */
+#define MAX_EXPANSIONS 4096u
+
+/* The values that a way is asked with, into v (room for MAX_EXPANSIONS); how many. */
+size_t collect_expansions(const struct facts *f, const struct way *w, struct slice *v);
+/* Has the host's release the way's command? Unknown releases are asked. */
+bool collect_in_release(const struct facts *f, const struct way *w);
+
 /* Tables from the outcomes of the probes that list them. */
 void collect_settle(const struct probes *p, const struct outcome *o, struct facts *f);
 /* Other answers name an adapter that the complete list lacks (paths, iSCSI, NVMe): it is not complete. */

@@ -43,16 +43,62 @@ void collect_distrust(struct facts *f)
         }
 }
 
+/* A probe that asks by name, for rows of tables that are whole and have none of the kind. */
+static bool nothing_to_ask(const struct facts *f, const struct probe *p, struct slice *room)
+{
+    for (unsigned i = 0; i < p->nways; i++) {
+        const struct way *w = &p->ways[i];
+        struct slice each = w->each, word;
+
+        if (w->never || !collect_in_release(f, w))
+            continue;
+        if (!each.n || slice_starts(each, "="))
+            return false;
+        while (slice_next_word(&each, " ", &word)) {
+            int t = schema_table(f->schema, slice_cut(word, 0, slice_find_char(word, 0, '.')));
+
+            if (t < 0 || facts_table(f, (unsigned)t, NULL) != TS_COMPLETE)
+                return false;
+        }
+        if (collect_expansions(f, w, room) > 0)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * A table that is filled by name only, and has no rows: whole where there was no name to ask for. A host without NVMe drives has no health
+ * logs. The tables that the names come from have to be settled before.
+ */
+static bool none_by_name(const struct probes *p, const struct facts *f, unsigned table, struct slice *room)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->v[i]->table != table)
+            continue;
+        if (p->v[i]->lists != LISTS_NO || !nothing_to_ask(f, p->v[i], room))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 void collect_settle(const struct probes *p, const struct outcome *o, struct facts *f)
 {
+    struct slice *room = arena_array(f->arena, MAX_EXPANSIONS, sizeof *room);
+    bool by_name[SCHEMA_MAX_TABLES] = {false};
+
     for (unsigned t = 0; t < f->schema->ntables; t++) {
         enum table_state whole = TS_UNKNOWN, parts = TS_UNKNOWN;
         const char *why = TABLE_BY_NAME;
         unsigned nparts = 0, done = 0;
+        bool listed = false;
 
         for (size_t i = 0; i < p->n; i++) {
             if (p->v[i]->table != t || p->v[i]->lists == LISTS_NO || p->v[i]->lists == LISTS_MORE)
                 continue;
+            listed = true;
             if (p->v[i]->lists == LISTS_PART) {
                 nparts++;
                 done += o[i].state == TS_COMPLETE;
@@ -75,8 +121,15 @@ void collect_settle(const struct probes *p, const struct outcome *o, struct fact
                 whole = TS_PARTIAL;
             }
         }
-        facts_set_table(f, t, whole, whole == TS_COMPLETE ? NULL : why);
+        by_name[t] = !listed && !facts_count(f, t);
+        if (!by_name[t])
+            facts_set_table(f, t, whole, whole == TS_COMPLETE ? NULL : why);
     }
+    for (unsigned t = 0; t < f->schema->ntables; t++)
+        if (by_name[t] && room && none_by_name(p, f, t, room))
+            facts_set_table(f, t, TS_COMPLETE, NULL);
+        else if (by_name[t])
+            facts_set_table(f, t, TS_UNKNOWN, TABLE_BY_NAME);
 }
 
 /* "esxcli nvme device get -A ..." */
