@@ -557,6 +557,18 @@ static void lines_leaves_out_what_does_not_fit(void **state)
     check(*state, decode_lines, &o, "three words here\n", DECODE_UNUSABLE, 0, 1);
 }
 
+static void lines_of_a_pattern_that_keeps_nothing_are_left_out(void **state)
+{
+    const struct decode_opt o = {.line = "#{...}\n{Time} {} bootstop{}: {Event...}\n{Vendor} {Device}"};
+    struct decoded d;
+
+    check(*state, decode_lines, &o, "# a heading, of several words\n\n8086 2700\n", DECODE_COMPLETE, 1, 0);
+    assert_int_equal(decode_lines(SLICE_LIT("2026-09-27T12:08:37Z In(14) bootstop[209]: Host has booted\n"), &o, *state, &d), 0);
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.records[0].nfields, 2); /* time and event, and no field without a name */
+    assert_true(slice_eqz(d.records[0].fields[1].text, "Host has booted"));
+}
+
 static void lines_of_one_record_ask_for_every_key(void **state)
 {
     const struct decode_opt o = {.line = "+VMware ESXi {Version} build-{Build}\nVMware ESXi {Release...}"};
@@ -802,6 +814,7 @@ int main(void)
         cmocka_unit_test(random_bytes_are_survived),
         T(an_error_is_no_answer),
         T(lines_leaves_out_what_does_not_fit),
+        T(lines_of_a_pattern_that_keeps_nothing_are_left_out),
         T(lines_of_one_record_ask_for_every_key),
         T(a_reply_known_to_be_cut_is_partial),
         T(columns_without_their_heading_are_unusable),

@@ -63,8 +63,10 @@ static void commands_that_change_or_could_are_refused(void **state)
         "rm -rf /", "rm", "sh -c reboot", "sh", "vmkload_mod x", "vmkload_mod -u x", "vmkload_mod -s", "vmkload_mod -s x y", "esxcfg-module -d x",
         "esxcfg-module -e x", "esxcfg-module -s a x", "esxcfg-nics -s 1000 vmnic0", "esxcfg-vswitch -a x", "esxcfg-advcfg -s 1 /X", "vsish -e set /x 1",
         "vsish", "cat /etc/passwd", "reboot", "poweroff", "vim-cmd vmsvc/power.off 1", "vim-cmd hostsvc/maintenance_mode_enter",
-        "vmkchdev -p 0000:01:00.0", "vmkchdev", "ethtool -s vmnic0", "/opt/lsi/perccli64/perccli64 /call show", "/opt/lsi/perccli64/perccli64 /c0 restart nolog",
-        "/opt/lsi/storcli/storcli /call delete nolog", "perccli64 /call show nolog", "/tmp/perccli64 /call show nolog", "ethtool -i -s", "vsish -e get -x", "lspci; reboot", "lspci && reboot", "lspci $(x)",
+        "vim-cmd hostsvc/autostartmanager/enable_autostart true", "vim-cmd hostsvc/autostartmanager/get_defaults x",
+        "vmkchdev -p 0000:01:00.0", "vmkchdev", "ethtool -s vmnic0", "/opt/lsi/perccli64/perccli64 /call show",
+        "/opt/lsi/perccli64/perccli64 /c0 restart nolog", "/opt/lsi/storcli/storcli /call delete nolog", "perccli64 /call show nolog",
+        "/tmp/perccli64 /call show nolog", "ethtool -i -s", "vsish -e get -x", "lspci; reboot", "lspci && reboot", "lspci $(x)",
         "lspci `x`", "lspci | sh", "lspci >x", "lspci\nreboot", "", "LSPCI", "/sbin/lspci", "esxcli system module set -m x", "localcli system module list",
         "auto-backup.sh", "/usr/lib/vmware/secureboot/bin/secureBoot.py -c", "vsish -e get /x\ty", "date", "uptime -x",
     };
@@ -92,7 +94,8 @@ static void commands_that_read_are_permitted(void **state)
                                          "system settings advanced list -o /NFS/MaxQueueDepth", "storage core device list -d t10.ATA_____Disk__1:2",
                                          "network nic get -n vmnic0"};
     static const char *const shell[] = {"vmware -vl", "lspci", "lspci -p", "esxcfg-scsidevs -a", "esxcfg-module -i ahci", "vmkload_mod -s vmw_ahci",
-                                        "ethtool -i vmnic0", "vsish -e get /hardware/cpu", "vim-cmd hostsvc/hostsummary", "vmkchdev -l"};
+                                        "ethtool -i vmnic0", "vsish -e get /hardware/cpu", "vim-cmd hostsvc/hostsummary", "vmkchdev -l",
+                                        "vim-cmd hostsvc/autostartmanager/get_defaults"};
     static const char *const file[] = {"/bootbank/boot.cfg", "/etc/vmware/default.map.d/*.map", "/var/log/vmkernel.log", "/var/log/vmkernel.*"};
 
     (void)state;
