@@ -62,6 +62,8 @@ static void sessions_are_counted_against_what_the_ports_allow(void **state)
         {PORTALS VMK1 SW1 "iscsi-bound vmhba33/vmk1|adapter=vmhba33|vmknic=vmk1\n", "iscsi-portal", PORTAL, "expected-sessions", "1"},
         {PORTALS FAR SW1, "iscsi-portal", PORTAL, "expected-sessions", "0"},
         {PORTALS VMK1 VMK2 FAR SW1 SW2, "iscsi-portal", PORTAL, "vmknics", "2"},
+        {PORTALS "iscsi vmhba64|driver=qla4xxx\n" VMK1 SW1, "iscsi-portal", PORTAL, "expected-sessions", "0"}, /* a card with an address of its own */
+        {PORTALS "iscsi vmhba64|driver=?\n" VMK1 SW1, "iscsi-portal", PORTAL, "expected-sessions", "?"},
         {PORTALS VMK1 SW1 LOGIN("1", "192.0.2.11") LOGIN("2", "192.0.2.12"), "iscsi-portal", PORTAL, "sessions", "2"},
         /* a login that is under way is no session; one of another target, or of another adapter, is not this one's */
         {PORTALS VMK1 SW1 ONE "iscsi-connection vmhba64/" T1 "/1|state=free\n", "iscsi-portal", PORTAL, "sessions", "0"},

@@ -73,6 +73,7 @@ static void derive_boots(struct facts *f)
     const struct value *log = facts_cell(f, facts_single(f, "host"), "log-last");
     int64_t end = log->state == VS_KNOWN ? derive_minute(log->s) : -1;
     const struct row *r, *before = NULL, *latest = NULL;
+    int64_t near, far;
 
     for (size_t i = 0; (r = derive_row(f, "boot-event", i)); i++) {
         bool booted = event_is(f, r, "Host has booted"), crash = event_is(f, r, "Core dump");
@@ -86,9 +87,9 @@ static void derive_boots(struct facts *f)
         if (!crash)
             before = r;
     }
+    near = crashes(f, end, 45);
+    far = crashes(f, end, 90);
     for (size_t i = 0; (r = derive_row(f, "boot-event", i)); i++) {
-        int64_t near = crashes(f, end, 45), far = crashes(f, end, 90);
-
         derive_set(f, r, "latest", value_bool(r == latest));
         derive_set(f, r, "crashes-45d", near < 0 ? value_unknown("a time in the log is of another form") : value_int(near));
         derive_set(f, r, "crashes-90d", far < 0 ? value_unknown("a time in the log is of another form") : value_int(far));

@@ -25,6 +25,12 @@ static bool is(const struct value *v, struct slice text)
     return v->state == VS_KNOWN && slice_eq(v->s, text);
 }
 
+/* Found is certain, not found only where nothing was left open. */
+static struct value yes_or(bool found, bool open, const char *why)
+{
+    return found || !open ? value_bool(found) : value_unknown(why);
+}
+
 enum within { WITHIN_NO, WITHIN_YES, WITHIN_OPEN };
 
 static enum within within(const struct value *ip, const struct value *netmask, uint32_t server)
@@ -109,7 +115,8 @@ static const struct value *bound_cell(const struct facts *f, const struct row *b
 
 static struct value expected(struct facts *f, const struct row *portal, uint32_t server, const struct value *ports)
 {
-    const struct row *b;
+    const struct value *driver;
+    const struct row *b, *a;
     bool bound = false;
     int64_t n = 0;
 
@@ -128,6 +135,12 @@ static struct value expected(struct facts *f, const struct row *portal, uint32_t
         return not_whole(f, "iscsi-bound");
     if (bound)
         return value_int(n);
+    a = facts_find(f, facts_table_index(f, "iscsi"), facts_cell(f, portal, "adapter")->s);
+    driver = facts_cell(f, a, "driver");
+    if (driver->state != VS_KNOWN)
+        return derive_unknown(f, "driver of the adapter", driver);
+    if (!slice_eqz(driver->s, "iscsi_vmk")) /* hardware has addresses of its own, and another way out */
+        return value_int(0);
     return ports->state == VS_KNOWN ? value_int(ports->i > 0) : *ports;
 }
 
@@ -216,8 +229,8 @@ static void derive_bound(struct facts *f)
             twin |= other && slice_eq(*other, *mine);
             card |= other && !slice_eq(*other, *mine) && card_of(f, *mine).n && slice_eq(card_of(f, *other), card_of(f, *mine));
         }
-        derive_set(f, b, "twin-uplink", twin ? value_bool(true) : open ? value_unknown("the teaming of a port group is not known") : value_bool(false));
-        derive_set(f, b, "twin-card", card ? value_bool(true) : open ? value_unknown("the teaming of a port group is not known") : value_bool(false));
+        derive_set(f, b, "twin-uplink", yes_or(twin, open, "the teaming of a port group is not known"));
+        derive_set(f, b, "twin-card", yes_or(card, open, "the teaming of a port group is not known"));
         spread = g ? facts_cell(f, g, "load-balancing") : NULL;
         derive_set(f, b, "ip-hash", spread && spread->state == VS_KNOWN ? derive_from(value_bool(slice_eqz(spread->s, "iphash")), spread)
                                                                         : value_unknown("the teaming of its port group is not known"));
@@ -526,8 +539,8 @@ static void derive_ports(struct facts *f)
             for (size_t m = 0; st->state == VS_KNOWN && up->state == VS_KNOWN && m < up->nlist; m++)
                 storage |= slice_eq(up->list[m], n->key);
         }
-        derive_set(f, n, "storage", storage ? value_bool(true) : open ? value_unknown("over which uplinks storage goes is not known") : value_bool(false));
-        derive_set(f, n, "sole-uplink", sole ? value_bool(true) : blind ? value_unknown("the uplinks of a switch are not known") : value_bool(false));
+        derive_set(f, n, "storage", yes_or(storage, open, "over which uplinks storage goes is not known"));
+        derive_set(f, n, "sole-uplink", yes_or(sole, blind, "the uplinks of a switch are not known"));
     }
 }
 
@@ -544,7 +557,8 @@ static void derive_errors(struct facts *f)
         else if (in->i < 0 || out->i < 0 || in->i + out->i <= 0 || bad->i < 0 || lost->i < 0)
             derive_set(f, r, "error-ppm", value_absent());
         else
-            derive_set(f, r, "error-ppm", derive_from(value_int((int64_t)(((double)bad->i + (double)lost->i) * 1e6 / ((double)in->i + (double)out->i))), bad));
+            derive_set(f, r, "error-ppm",
+                       derive_from(value_int((int64_t)(((double)bad->i + (double)lost->i) * 1e6 / ((double)in->i + (double)out->i))), bad));
     }
 }
 
