@@ -142,6 +142,9 @@ static void ports_that_carry_storage_are_known_by_whom_they_speak_to(void **stat
     static const struct cell_test t[] = {
         {PORTALS VMK1 SW1 ONE, "vmknic", "vmk1", "storage", "yes"},
         {PORTALS VMK1 SW1 BOUND1, "vmknic", "vmk1", "storage", "yes"},
+        {PORTALS VMK1 SW1, "vmknic", "vmk1", "storage", "yes"}, /* its one session is lost */
+        {PORTALS VMK1 VMK2 SW1 SW2, "vmknic", "vmk1", "storage", "no"}, /* nothing says that it is this one of the two */
+        {PORTALS VMK1 VMK2 SW1 SW2 BOUND2, "vmknic", "vmk1", "storage", "no"},
         {PORTALS VMK1 FAR SW1 ONE, "vmknic", "vmk3", "storage", "no"},
         {VMK1 SW1 NFS("192.0.2.50"), "vmknic", "vmk1", "storage", "yes"},
         {VMK1 VMK2 SW1 SW2 NFS("192.0.2.50"), "vmknic", "vmk1", "storage", "?"}, /* which of the two, the routing table decides */

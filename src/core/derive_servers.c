@@ -407,6 +407,13 @@ static void derive_loops(struct facts *f)
 
 /* --- ports and uplinks that carry storage --- */
 
+static bool is_in_subnet(const struct facts *f, const struct row *port, const struct value *server)
+{
+    uint32_t address;
+
+    return server->state == VS_KNOWN && derive_ipv4(server->s, &address) && port_within(f, port, address) == WITHIN_YES;
+}
+
 static struct value carries_storage(struct facts *f, const struct row *k)
 {
     static const char *const tables[] = {"iscsi-bound", "iscsi-connection", "nfs"};
@@ -419,6 +426,12 @@ static struct value carries_storage(struct facts *f, const struct row *k)
     for (size_t i = 0; (r = derive_row(f, "iscsi-connection", i)); i++)
         if (same(facts_cell(f, r, "local-address"), facts_cell(f, k, "ipv4")))
             return derive_from(value_bool(true), facts_cell(f, r, "local-address"));
+    for (size_t i = 0; (r = derive_row(f, "iscsi-portal", i)); i++) { /* without a session too: the way to it is meant for storage */
+        const struct value *due = facts_cell(f, r, "expected-sessions"), *ports = facts_cell(f, r, "vmknics");
+
+        if (due->state == VS_KNOWN && due->i == 1 && ports->state == VS_KNOWN && ports->i == 1 && is_in_subnet(f, k, facts_cell(f, r, "address")))
+            return derive_from(value_bool(true), facts_cell(f, r, "address"));
+    }
     for (size_t i = 0; (r = derive_row(f, "nfs", i)); i++) {
         const struct value *host = facts_cell(f, r, "host"), *ports = facts_cell(f, r, "vmknics");
         struct slice rest = host->s, first;
