@@ -108,8 +108,8 @@ static void facts_shows_tables_with_their_states(void **state)
 
     run(f, &cmd_facts, "@");
     assert_int_equal(f->status, STATUS_OK);
-    assert_true(has(f->out, "\nadapter             2  complete  esxcli storage core adapter list\n"));
-    assert_true(has(f->out, "\ndevice              0  unknown "));
+    assert_true(has(f->out, "\nadapter              2  complete  esxcli storage core adapter list\n"));
+    assert_true(has(f->out, "\ndevice               0  unknown "));
     assert_string_equal(f->err, "");
 }
 
