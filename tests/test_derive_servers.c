@@ -216,6 +216,21 @@ static void a_server_behind_a_switch_without_uplinks_is_a_machine_of_this_host(v
     check(*state, t, N(t));
 }
 
+static void a_list_that_no_host_can_have_is_left_alone(void **state)
+{
+    const struct derive_env env = {.builds = &((struct world *)*state)->builds};
+    struct world *w = *state;
+    struct buf b = BUF_INIT(4u << 20);
+
+    buf_printf(&b, "%s", PORTALS VMK1 SW1 ONE);
+    for (unsigned i = 0; i < 17000; i++)
+        buf_printf(&b, "neighbor vmk1/x%u|vmknic=vmk1\n", i);
+    world_facts(w, buf_z(&b));
+    derive_all(w->f, &env);
+    assert_int_equal(facts_cell(w->f, world_find(w, "iscsi-portal", PORTAL), "sessions")->state, VS_UNKNOWN);
+    buf_done(&b);
+}
+
 static void errors_are_counted_for_each_million_packets(void **state)
 {
     static const struct cell_test t[] = {
@@ -324,6 +339,7 @@ int main(void)
         T(binding_is_seen_with_its_subnets_and_uplinks),
         T(ports_that_carry_storage_are_known_by_whom_they_speak_to),
         T(a_server_behind_a_switch_without_uplinks_is_a_machine_of_this_host),
+        T(a_list_that_no_host_can_have_is_left_alone),
         T(errors_are_counted_for_each_million_packets),
         T(margins_of_drives),
         T(crashes_are_counted_back_from_the_end_of_the_log),

@@ -5,6 +5,8 @@
  * served by a machine of the host itself. Only IPv4 addresses are followed: of a server that is given by name nothing is computed.
  */
 
+#define MAX_ROWS 16384u /* configuration maxima: 4,096 paths, 256 NFS mounts, some hundred VMkernel ports */
+
 static const char default_stack[] = "defaultTcpipStack";
 
 static struct value not_whole(struct facts *f, const char *table)
@@ -575,10 +577,25 @@ static void derive_errors(struct facts *f)
     }
 }
 
+/* Each port is compared with each portal and each session: a list that no host can have is not followed, and all of it stays unknown. */
+static bool beyond_any_host(const struct facts *f)
+{
+    static const char *const tables[] = {"vmknic", "nic", "portgroup", "neighbor", "nfs", "iscsi", "iscsi-bound", "iscsi-portal", "iscsi-connection",
+                                         "iscsi-discovery"};
+
+    for (unsigned i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (facts_count(f, facts_table_index(f, tables[i])) > MAX_ROWS)
+            return true;
+    return false;
+}
+
 void derive_servers(struct facts *f)
 {
     const struct row *d;
     bool loop = false;
+
+    if (beyond_any_host(f))
+        return;
 
     derive_portals(f);
     derive_bound(f);
