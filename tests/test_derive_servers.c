@@ -164,6 +164,12 @@ static void ports_that_carry_storage_are_known_by_whom_they_speak_to(void **stat
         {PORTALS VMK1 VMK2 SW1 SW2 BOUND1 BOUND2, "vmknic", "vmk1", "mtu-differs", "no"},
         {PORTALS VMK1 FAR SW1 BOUND1 "iscsi-bound vmhba64/vmk3|adapter=vmhba64|vmknic=vmk3\n", "vmknic", "vmk1", "mtu-differs", "no"}, /* another subnet */
         {PORTALS VMK1 VMK2 SW1 SW2 BOUND1 BOUND2 "vmknic vmk2|mtu=?\n", "vmknic", "vmk1", "mtu-differs", "?"},
+        {VMK1 FAR SW1 NFS("filer.example.com"), "vmknic", "vmk1", "mtu-differs", "no"}, /* whatever it carries, it is alone in its subnet */
+        {VMK1 VMK2 SW1 SW2 NFS("filer.example.com") "vmknic vmk2|mtu=1500\n", "vmknic", "vmk1", "mtu-differs", "?"},
+        {PORTALS VMK1 VMK2 SW1 SW2 BOUND1 "vmknic vmk2|mtu=1500\n", "vmknic", "vmk1", "mtu-differs", "no"}, /* the other carries none */
+        {VMK1 SW1 NFS("filer.example.com") "portgroup A|vswitch=vSwitch1|vlan=220|active=vmnic2\n", "vmknic", "vmk1", "vlan-shared", "no"},
+        {VMK1 SW1 NFS("filer.example.com") "portgroup A|vswitch=vSwitch1|vlan=220|active=vmnic2\nportgroup VMs|vswitch=vSwitch1|vlan=220|clients=4\n", "vmknic",
+         "vmk1", "vlan-shared", "?"},
         {PORTALS VMK1 VMK2 SW1 SW2 BOUND1 BOUND2 "portgroup A|vlan=220|active=vmnic2\nportgroup B|vlan=0|active=vmnic3\n", "vmknic", "vmk1",
          "vlan-differs", "yes"},
         {PORTALS VMK1 VMK2 SW1 SW2 BOUND1 BOUND2 "portgroup A|vlan=220|active=vmnic2\nportgroup B|vlan=220|active=vmnic3\n", "vmknic", "vmk1",

@@ -472,28 +472,39 @@ static struct value uplinks_of(struct facts *f, const struct row *k, const struc
     return texts_value(&t);
 }
 
+/* Both carry storage, and so what was found of them counts; unknown where that is not known of one. */
+static struct value of_storage(const struct value *mine, const struct value *theirs, const struct value *found)
+{
+    if (known_bool(mine, false) || known_bool(theirs, false))
+        return value_bool(false);
+    return !known_bool(mine, true) ? *mine : !known_bool(theirs, true) ? *theirs : derive_from(value_bool(true), found);
+}
+
 /* Another storage port of the same subnet differs in a number. */
 static struct value differs(struct facts *f, const struct row *k, const char *column)
 {
-    const struct value *mine = facts_cell(f, k, column), *storage = facts_cell(f, k, "storage");
+    const struct value *mine = facts_cell(f, k, column), *storage = facts_cell(f, k, "storage"), *ip = facts_cell(f, k, "ipv4");
+    struct value open = {.state = VS_ABSENT};
     const struct row *o;
     uint32_t address;
-    bool open = false;
 
-    if (!known_bool(storage, true))
-        return storage->state == VS_KNOWN ? value_bool(false) : *storage;
-    if (mine->state != VS_KNOWN || facts_cell(f, k, "ipv4")->state != VS_KNOWN || !derive_ipv4(facts_cell(f, k, "ipv4")->s, &address))
-        return mine->state == VS_ABSENT ? value_bool(false) : value_unknown("it or the port's address is not known");
+    if (known_bool(storage, false) || mine->state == VS_ABSENT || ip->state == VS_ABSENT)
+        return value_bool(false);
+    if (mine->state != VS_KNOWN || ip->state != VS_KNOWN || !derive_ipv4(ip->s, &address))
+        return value_unknown("it or the port's address is not known");
     for (size_t i = 0; (o = derive_row(f, "vmknic", i)); i++) {
         const struct value *theirs = facts_cell(f, o, column);
+        struct value v;
 
-        if (o == k || port_within(f, o, address) != WITHIN_YES || known_bool(facts_cell(f, o, "storage"), false))
+        if (o == k || port_within(f, o, address) != WITHIN_YES || theirs->state == VS_ABSENT || (theirs->state == VS_KNOWN && theirs->i == mine->i))
             continue;
-        if (theirs->state == VS_KNOWN && theirs->i != mine->i && known_bool(facts_cell(f, o, "storage"), true))
-            return derive_from(value_bool(true), theirs);
-        open |= theirs->state == VS_UNKNOWN || facts_cell(f, o, "storage")->state != VS_KNOWN;
+        v = theirs->state == VS_KNOWN ? of_storage(storage, facts_cell(f, o, "storage"), theirs) : *theirs;
+        if (known_bool(&v, true))
+            return v;
+        if (v.state == VS_UNKNOWN)
+            open = v;
     }
-    return open ? value_unknown("of another port in the subnet it is not known") : value_bool(false);
+    return open.state == VS_UNKNOWN ? open : value_bool(false);
 }
 
 static struct value vlan_shared(struct facts *f, const struct row *k, const struct row *group)
@@ -501,10 +512,10 @@ static struct value vlan_shared(struct facts *f, const struct row *k, const stru
     const struct value *storage = facts_cell(f, k, "storage"), *vlan = facts_cell(f, k, "vlan");
     const struct row *g, *o;
 
-    if (!known_bool(storage, true))
-        return storage->state == VS_KNOWN ? value_bool(false) : *storage;
+    if (known_bool(storage, false) || vlan->state == VS_ABSENT)
+        return value_bool(false);
     if (vlan->state != VS_KNOWN || !facts_complete(f, "portgroup", NULL))
-        return vlan->state == VS_ABSENT ? value_bool(false) : not_whole(f, "portgroup");
+        return not_whole(f, "portgroup");
     for (size_t i = 0; (g = derive_row(f, "portgroup", i)); i++) {
         const struct value *clients = facts_cell(f, g, "clients"), *id = facts_cell(f, g, "vlan");
         bool port = false;
@@ -513,7 +524,7 @@ static struct value vlan_shared(struct facts *f, const struct row *k, const stru
             port |= is(facts_cell(f, o, "portgroup"), g->key);
         if (g != group && !port && same(facts_cell(f, g, "vswitch"), facts_cell(f, group, "vswitch")) && id->state == VS_KNOWN &&
             id->i == vlan->i && clients->state == VS_KNOWN && clients->i > 0)
-            return derive_from(value_bool(true), id);
+            return of_storage(storage, storage, id);
     }
     return value_bool(false);
 }
