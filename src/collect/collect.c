@@ -557,7 +557,7 @@ static bool way_answers(const struct way *w, struct slice bare, bool esxcli, str
     if (bare.n <= head.n || !slice_eq(slice_cut(bare, 0, head.n), head))
         return false;
     *each = slice_from(bare, head.n);
-    return slice_find_char(*each, 0, ' ') == SIZE_MAX;
+    return slice_find(*each, 0, " -") == SIZE_MAX; /* port groups and datastores have blanks in their names; options are no part of one */
 }
 
 static const struct probe *nearest(const struct probes *p, struct slice command)
