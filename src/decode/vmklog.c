@@ -20,9 +20,11 @@ enum { MAX_CLASSES = 64, MAX_STATES = 2048, STOP = 0x8000 };
 struct scanner {
     uint8_t class[256];
     uint16_t next[MAX_STATES][MAX_CLASSES]; /* STOP is set where a text or a line ends */
-    uint64_t found[MAX_STATES];             /* patterns whose text ends in this state */
+    uint64_t found[MAX_STATES];             /* texts that end in this state */
     uint16_t fail[MAX_STATES], queue[MAX_STATES];
     unsigned states, classes;
+    const char *texts[64]; /* each once, whatever the number of patterns that look for it */
+    unsigned ntexts;
 };
 
 struct list {
@@ -57,10 +59,15 @@ static uint8_t fold(uint8_t c)
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
 }
 
-static void scanner_add(struct scanner *s, const char *text, unsigned pattern)
+static void scanner_add(struct scanner *s, const char *text)
 {
     unsigned at = 0;
 
+    for (unsigned i = 0; i < s->ntexts; i++)
+        if (strcmp(s->texts[i], text) == 0)
+            return;
+    assert(s->ntexts < sizeof s->texts / sizeof *s->texts);
+    s->texts[s->ntexts] = text;
     for (; *text; text++) {
         uint8_t c = fold((uint8_t)*text);
 
@@ -71,7 +78,7 @@ static void scanner_add(struct scanner *s, const char *text, unsigned pattern)
         assert(s->classes < MAX_CLASSES && s->states < MAX_STATES);
         at = s->next[at][s->class[c]];
     }
-    s->found[at] |= 1ull << pattern;
+    s->found[at] |= 1ull << s->ntexts++;
 }
 
 static void scanner_link(struct scanner *s)
@@ -107,10 +114,8 @@ static struct scanner *scanner_new(struct arena *a)
     s->states = 1;
     s->classes = 2; /* 0: no character of any text, 1: line end */
     s->class['\n'] = 1;
-    for (unsigned i = 0; log_patterns[i].kind; i++) {
-        assert(i < LOG_MAX_PATTERNS);
-        scanner_add(s, log_patterns[i].find, i);
-    }
+    for (const struct log_pattern *p = log_patterns; p->kind; p++)
+        scanner_add(s, p->find);
     scanner_link(s);
     for (unsigned at = 0; at < s->states; at++) {
         for (unsigned c = 0; c < s->classes; c++)
@@ -289,7 +294,15 @@ static struct slice with_line_before(struct log *g, struct slice line, struct sl
     return slice_of(arena_printf(g->a, SLICE_FMT " " SLICE_FMT, SLICE_ARG(slice_trim(before)), SLICE_ARG(message)));
 }
 
-/* A line that holds the text of a pattern. True when it is an event: one line is one event at most. */
+static bool looks_for(const struct scanner *s, const struct log_pattern *p, uint64_t found)
+{
+    for (; found; found &= found - 1)
+        if (strcmp(p->find, s->texts[__builtin_ctzll(found)]) == 0)
+            return true;
+    return false;
+}
+
+/* A line that holds texts of patterns. True when it is an event: one line is one event at most. */
 static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t number)
 {
     struct slice time, message;
@@ -297,11 +310,14 @@ static bool read_line(struct log *g, struct slice line, uint64_t found, uint32_t
 
     if (line.n > DECODE_MAX_LINE || !log_head(line, &time, &message))
         return false;
-    for (; found; found &= found - 1) {
-        const struct log_pattern *p = &log_patterns[__builtin_ctzll(found)];
+    for (const struct log_pattern *p = log_patterns; p->kind; p++) {
         bool pair = p->numbers == LOG_SCSI_PAIR;
-        struct slice text = pair ? with_line_before(g, line, message) : message;
+        struct slice text = message;
 
+        if (!looks_for(g->scan, p, found))
+            continue;
+        if (pair)
+            text = with_line_before(g, line, message);
         if (!log_match(p, text, &e))
             continue;
         if (!is_spoilt(pair ? text : line, &e))

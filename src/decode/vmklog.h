@@ -36,10 +36,8 @@ struct log_pattern {
     enum log_numbers numbers;
 };
 
-/* Ended by a NULL kind. Of several with one find text the first that fits wins. */
+/* Ended by a NULL kind. Of several with one find text the first that fits wins; there may be 64 different texts. */
 extern const struct log_pattern log_patterns[];
-
-#define LOG_MAX_PATTERNS 64u
 
 struct log_event {
     const struct log_pattern *pattern;

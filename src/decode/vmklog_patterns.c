@@ -30,8 +30,9 @@ const struct log_pattern log_patterns[] = {
     {"scsi-error", "failed on physical path", "H:0x", NULL, "NMP device '", "'", LOG_DEVICE, LOG_SCSI},
     /* KB 432963, 7.0 U3: "HPP: HppScsiThrottleLogForDevice:585: Cmd 0x2a (...) to dev "..." on path ... Failed:", then this line */
     {"scsi-error", "Error status H:0x", "HppScsiThrottleLogForDevice", NULL, "to dev \"", "\"", LOG_DEVICE, LOG_SCSI_PAIR},
-    /* KB 312191: the write half of a fused compare and write, "status 0xa, opc 0x5" beside one with opc 0x1 [text only] */
-    {"nvme-fused-failed", "psaCmd 0x", "status 0xa, opc 0x5", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
+    /* KB 312191: both halves of a fused compare and write, opc 0x5 and opc 0x1. Status 0xa of the NVMe specification: aborted because the
+     * other half is missing */
+    {"nvme-fused-failed", "psaCmd 0x", "status 0xa,", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* KB 390259: "NVMEIO:2644 command 0x... failed: ctlr 262, queue 3, psaCmd 0x..., status 0x371, opc 0x2" [text only] */
     {"nvme-error", "psaCmd 0x", "NVMEIO", NULL, "failed: ", ",", LOG_NAMED, LOG_NO_NUMBERS},
     /* log of 6.5: lines that the NMP folded */
@@ -59,6 +60,12 @@ const struct log_pattern log_patterns[] = {
     /* log of 6.5 */
     {"task-reset", "scsiTaskMgmtCommand", "_RESET", NULL, NULL, NULL, LOG_INSTANCE, LOG_NO_NUMBERS},
     {"task-abort", "ahciAbortIO", NULL, NULL, NULL, NULL, LOG_INSTANCE, LOG_NO_NUMBERS},
+    /* KB 341549, mtip32xx_native of 5.x and 6.0 */
+    {"task-abort", "scsiTaskMgmtCommand", "Task: ABORT", NULL, NULL, NULL, LOG_INSTANCE, LOG_NO_NUMBERS},
+    {"io-timeout", "HeavyTimeoutCheck", "IO Timeout", NULL, NULL, NULL, LOG_INSTANCE, LOG_NO_NUMBERS},
+    /* cormachogan.com 2016/03/08, vSAN 6.2; the disk by its UUID in vSAN */
+    {"vsan-disk-error", "is under permanent error", "LSOMEventNotify", NULL,
+     "SAN device ", " ", LOG_NAMED, LOG_NO_NUMBERS},
     {"heartbeat-timeout", "Waiting for timed out HB", "HBX", NULL, "'", "'", LOG_VOLUME, LOG_NO_NUMBERS},
     {"fs-timeout", "File system timeout", "Aborting txn", NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     /* log of 5.0 */
@@ -113,6 +120,9 @@ const struct log_pattern log_patterns[] = {
     {"memory-error", "CE Intr", "Memory Controller", NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     /* KB 367598: "Heap VMKAPI-char-metadata already at its maximum size" [text only] */
     {"heap-full", "already at its maximum size", "Heap ", NULL, "Heap ", " already", LOG_NAMED, LOG_NO_NUMBERS},
+    /* KB 316522: "ALERT: Heap: 2746: Unable to complete wait for non-empty heap (worldGroup.2611820): Timeout" [text only] */
+    {"heap-not-empty", "Unable to complete wait for non-empty heap", "worldGroup", NULL,
+     NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     /* KB 317585 [text only] */
     {"intr-invalid", "Interrupt received on invalid vector", NULL, NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     /* KB 326437: "ATS Miscompare detected between test and set HB images" [text only] */
