@@ -63,6 +63,47 @@ static void a_disputed_cell_leaves_the_release_unknown(void **state)
     assert_int_equal(w->f->release.major, 0);
 }
 
+/* Numbers of the hpsa of the 6.0 image and of a vendor's; the same VIB in two images. */
+static void an_adapter_tells_what_becomes_of_its_driver(void **state)
+{
+#define HPSA "adapter vmhba0|driver=hpsa\nmodule hpsa|vib=scsi-hpsa\nvib scsi-hpsa|version=6.0.0.114-1OEM.600.0.0.2494585\n" \
+    "vib esx-base|version=6.0.0-0.0.2494585\n"
+#define NEXT "staged-vib esx-base|version=6.0.0-1.17.3029758\n"
+    static const struct {
+        const char *lines, *staged;
+    } t[] = {
+        {HPSA, NULL},
+        {HPSA NEXT "staged-vib scsi-hpsa|version=6.0.0.44-4vmw.600.0.0.2494585\n", "older"},
+        {HPSA NEXT "staged-vib scsi-hpsa|version=6.0.0.114-1OEM.600.0.0.2494585\n", "same"},
+        {HPSA NEXT "staged-vib scsi-hpsa|version=6.0.0.120-1OEM.600.0.0.2494585\n", "newer"},
+        {HPSA NEXT, "gone"},
+        {HPSA "staged-vib esx-base|version=6.5.0-0.0.4564106\n", "unlisted"},
+        {HPSA "staged-vib esx-base|version=16.0.0-0.0.1\n", "unlisted"},
+        {HPSA "staged-vib nhpsa|version=2.0.6-3vmw.650.0.0.4564106\n", "unlisted"}, /* no telling which release */
+        {HPSA "!staged-vib partial\n" NEXT, "?"},
+        {HPSA "!staged-vib unknown\n", "?"},
+        {HPSA NEXT "staged-vib scsi-hpsa|version=?\n", "?"},
+        {HPSA NEXT "staged-vib scsi-hpsa|version=6.0.0.114-1vmw.600.0.0.2494585\n", "?"}, /* another origin */
+        {"adapter vmhba0|driver=hpsa\n" NEXT, "?"},
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct world *w = *state;
+        const struct derive_env env = {.builds = &w->builds};
+        const struct value *v;
+        const char *want = t[i].staged;
+        bool right;
+
+        world_facts(w, t[i].lines);
+        derive_all(w->f, &env);
+        v = facts_cell(w->f, facts_find(w->f, facts_table_index(w->f, "adapter"), SLICE_LIT("vmhba0")), "staged");
+        right = !want ? v->state == VS_ABSENT : *want == '?' ? v->state == VS_UNKNOWN && v->why : v->state == VS_KNOWN && slice_eqz(v->s, want);
+
+        if (!right)
+            fail_msg("%s: not %s but %.*s", t[i].lines, want ? want : "absent", v->state == VS_KNOWN ? (int)v->s.n : 0, v->s.p);
+    }
+}
+
 #define QUIET "esxi|staged-profile=-|build=4564106\n" \
     "bootbank /bootbank|state=0|updated=2|build=6.5.0-0.0.4564106\nbootbank /altbootbank|state=0|updated=1|build=6.0.0-2.34.3620759\n"
 
@@ -229,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(the_release_follows_only_from_facts_that_agree),
         T(a_disputed_cell_leaves_the_release_unknown),
+        T(an_adapter_tells_what_becomes_of_its_driver),
         T(every_kind_of_pending_change_is_seen),
         T(a_device_without_a_path_leaves_open_what_hangs_on_an_adapter),
         T(a_map_file_that_was_cut_proves_no_lack_of_drivers),
