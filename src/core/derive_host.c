@@ -33,6 +33,47 @@ static struct value boot_device(struct facts *f)
                                      : derive_unknown(f, "no device is marked as boot device, and the boot file system is not known", booted);
 }
 
+/* Do two versions begin with the same release, 6.7 in 6.7.0-0.0.8169922. */
+static bool same_release(const struct value *a, const struct value *b)
+{
+    unsigned dots = 0;
+
+    if (a->state != VS_KNOWN || b->state != VS_KNOWN)
+        return false;
+    for (size_t n = 0; n < a->s.n && n < b->s.n && a->s.p[n] == b->s.p[n]; n++)
+        if (a->s.p[n] == '.' && ++dots == 2)
+            return true;
+    return false;
+}
+
+static struct value staged_as(struct facts *f, const struct row *adapter)
+{
+    unsigned vibs = facts_table_index(f, "vib"), table = facts_table_index(f, "staged-vib");
+    const struct value *name = facts_cell(f, adapter, "vib"), *now, *next;
+    const struct row *vib = facts_ref(f, adapter, "vib"), *base = facts_find(f, table, SLICE_LIT("esx-base")), *staged;
+    const char *why;
+    enum table_state state = facts_table(f, table, &why);
+    int order;
+
+    if (!derive_row(f, "staged-vib", 0) && state == TS_COMPLETE)
+        return value_absent();
+    if (!vib)
+        return derive_unknown(f, "VIB of the driver", name);
+    staged = facts_find(f, table, vib->key);
+    if (!staged && state != TS_COMPLETE)
+        return value_unknown(arena_printf(f->arena, "staged VIBs: %s", why));
+    if (!staged)
+        return value_slice(same_release(facts_cell(f, facts_find(f, vibs, SLICE_LIT("esx-base")), "version"), facts_cell(f, base, "version"))
+                               ? SLICE_LIT("gone") : SLICE_LIT("unlisted"));
+    now = facts_cell(f, vib, "version");
+    next = facts_cell(f, staged, "version");
+    if (now->state != VS_KNOWN || next->state != VS_KNOWN)
+        return derive_unknown(f, "version of its VIB", now->state != VS_KNOWN ? now : next);
+    if (version_order(next->s, now->s, SCHEME_VIB, &order) < 0)
+        return value_unknown("its versions now and at the next boot are not ordered");
+    return derive_from(value_slice(order < 0 ? SLICE_LIT("older") : order > 0 ? SLICE_LIT("newer") : SLICE_LIT("same")), next);
+}
+
 /*
  * The other boot bank boots next: an update was installed there, or the two were swapped. NULL when not so; *open then says what does not fit
  * or is not known of the banks. bootstate: 0 good, 1 just installed; 2 failed and 3 empty do not boot.
@@ -100,47 +141,6 @@ static struct value reboot_pending(struct facts *f)
     if (facts_table(f, facts_table_index(f, "module"), &why) != TS_COMPLETE)
         return value_unknown(arena_printf(f->arena, "module list: %s", why));
     return open ? derive_unknown(f, "staged image or a module", open) : banks ? value_unknown(banks) : value_bool(false);
-}
-
-/* Do two versions begin with the same release, 6.7 in 6.7.0-0.0.8169922. */
-static bool same_release(const struct value *a, const struct value *b)
-{
-    unsigned dots = 0;
-
-    if (a->state != VS_KNOWN || b->state != VS_KNOWN)
-        return false;
-    for (size_t n = 0; n < a->s.n && n < b->s.n && a->s.p[n] == b->s.p[n]; n++)
-        if (a->s.p[n] == '.' && ++dots == 2)
-            return true;
-    return false;
-}
-
-static struct value staged_as(struct facts *f, const struct row *adapter)
-{
-    unsigned vibs = facts_table_index(f, "vib"), table = facts_table_index(f, "staged-vib");
-    const struct value *name = facts_cell(f, adapter, "vib"), *now, *next;
-    const struct row *vib = facts_ref(f, adapter, "vib"), *base = facts_find(f, table, SLICE_LIT("esx-base")), *staged;
-    const char *why;
-    enum table_state state = facts_table(f, table, &why);
-    int order;
-
-    if (!derive_row(f, "staged-vib", 0) && state == TS_COMPLETE)
-        return value_absent();
-    if (!vib)
-        return derive_unknown(f, "VIB of the driver", name);
-    staged = facts_find(f, table, vib->key);
-    if (!staged && state != TS_COMPLETE)
-        return value_unknown(arena_printf(f->arena, "staged VIBs: %s", why));
-    if (!staged)
-        return value_slice(same_release(facts_cell(f, facts_find(f, vibs, SLICE_LIT("esx-base")), "version"), facts_cell(f, base, "version"))
-                               ? SLICE_LIT("gone") : SLICE_LIT("unlisted"));
-    now = facts_cell(f, vib, "version");
-    next = facts_cell(f, staged, "version");
-    if (now->state != VS_KNOWN || next->state != VS_KNOWN)
-        return derive_unknown(f, "version of its VIB", now->state != VS_KNOWN ? now : next);
-    if (version_order(next->s, now->s, SCHEME_VIB, &order) < 0)
-        return value_unknown("its versions now and at the next boot are not ordered");
-    return derive_from(value_slice(order < 0 ? SLICE_LIT("older") : order > 0 ? SLICE_LIT("newer") : SLICE_LIT("same")), next);
 }
 
 int64_t derive_minute(struct slice time)
