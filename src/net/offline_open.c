@@ -85,7 +85,7 @@ static void name_answer(struct reading *rd, struct entry *en, struct slice ask, 
 {
     _cleanup_(buf_done) struct buf words = BUF_INIT(4096);
 
-    if (ask.p[0] != '/') {
+    if (ask.p[0] != '/' || slice_find_char(ask, 0, ' ') != SIZE_MAX) { /* a command; some are asked by their path */
         offline_words(ask, &words);
         en->words = arena_dup(rd->o->arena, buf_slice(&words));
     } else {

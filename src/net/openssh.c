@@ -408,7 +408,7 @@ static int no_key(const struct openssh *o, const char *program, enum link_event 
     if (ev == LINK_STOPPED)
         return err_set(e, VF_EHOST, "stopped");
     if (ev == LINK_TIMEOUT)
-        return err_set(e, VF_EHOST, "%s shows no host key in time", program);
+        return err_set(e, VF_EHOST, "no host key: no answer to %s in time", program);
     while (slice_next_line(&rest, &line, NULL))
         if (!slice_blank(line) && line.p[0] != '#') /* what ssh-keyscan connects to */
             last = slice_trim(line);
