@@ -305,7 +305,12 @@ class Peer(_Folder):
         for a in answers:
             ask, status, name = " ".join(a["ask"].split()), a.get("status", "ok"), a.get("file") or ""
             file = os.path.join(recording, name)
-            if ask.startswith("/") and not ask.startswith("/usr/lib/vmware/secureboot/bin/"):
+            if ask.startswith("/") and " " in ask:  # a command that is asked by its path
+                path = self.path("root" + ask.split()[0])
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                if not os.path.lexists(path):
+                    link(os.path.join(BUILD, "peers", "command"), path)
+            elif ask.startswith("/"):
                 faults += self._file(ask, status, file, name)
                 continue
             cli = "-"

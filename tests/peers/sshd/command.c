@@ -341,7 +341,7 @@ int main(int argc, char **argv)
     char arg[64];
     int status;
 
-    name = !name || strncmp(argv[0], "/usr/lib/vmware/", 16) == 0 ? argv[0] : name + 1;
+    name = !name || strncmp(argv[0], "/usr/lib/vmware/", 16) == 0 || strncmp(argv[0], "/opt/", 5) == 0 ? argv[0] : name + 1;
     if (!dir) {
         fputs("command: is a command of a test peer; see tests/peers/README.md\n", stderr);
         return 2;
