@@ -150,6 +150,28 @@ static const struct {
     {NMP_HEAD "WARNING: Heap: 3058: Heap VMKAPI-char-metadata already at its maximum size. Cannot expand.", "heap-full", "VMKAPI-char-metadata", "2017-02-25T17", "volume", NULL},
     {NMP_HEAD "IntrCookie: 1852: Interrupt received on invalid vector", "intr-invalid", "host", "2017-02-25T17", "device", NULL},
     {NMP_HEAD "HBX: 2832: ATS Miscompare detected between test and set HB images at offset 3604480 on vol 'vol-1'", "ats-miscompare", "vol-1", "2017-02-25T17", "count", "1"},
+    {"2026-01-07T10:00:01.001Z Wa(180) vmkwarning: cpu12:2098003)WARNING: bnxtnet: hwrm_get_version:1234: [vmnic4 : 0x450c2b1f4000] VER_GET failed- FW_STATUS_REG: 0x89021",
+     "firmware-crashed", "vmnic4", "2026-01-07T10", "driver", "bnxtnet"},
+    /* KB 370976, KB 2151749, vmkdump_extract of 5.x, KB 429117, KB 426284 with its numbers filled in */
+    {"2024-06-21T21:50:40.305Z cpu56:2097460)@BlueScreen: #PF Exception 14 in world 2097460:HELPER_UPLIN IP 0x42002b65ad3b addr 0x8", "crash",
+     "HELPER_UPLIN", "2024-06-21T21", "count", "1"},
+    {"2015-12-17T20:34:03.603Z cpu3:47209)@BlueScreen: CrashMe", "crash", "host", "2015-12-17T20", "driver", NULL},
+    {"2024-06-21T21:50:40.346Z cpu56:2097460)0x453949a1be20:[0x42002b65ad3b]i40en_UplinkPrivStatsGet@(i40en)#<None>+0x45f stack: 0x4307b3a7e050",
+     "crash-frame", "i40en_UplinkPrivStatsGet", "2024-06-21T21", "driver", "i40en"},
+    {"2017-09-16T15:34:30.908Z cpu6:65645)0x4390c369bd00:[0x41802c496258]UplinkTreePackQueueFilters@vmkernel#nover+0x188 stack: 0xe15427000",
+     "crash-frame", "UplinkTreePackQueueFilters", "2017-09-16T15", "driver", NULL},
+    {"2012-03-01T10:00:00.100Z cpu6:8236)0x412300b07468:[0x4180368cbfb3]netdev_tx@com.vmware.driverAPI#9.2+0x846 stack: 0x412300b074f8, 0x1, 0x1",
+     "crash-frame", "netdev_tx", "2012-03-01T10", "driver", "com.vmware.driverAPI"},
+    {"2012-03-01T10:00:00.100Z cpu6:8236)0x412300b07558:[0x418036a2ebf6]NetSchedSFQRunLocked@<None>#<None>+0x1e9 stack: 0x412300b07608, 0x41",
+     "crash-frame", "NetSchedSFQRunLocked", "2012-03-01T10", "driver", NULL},
+    {"2026-02-01T10:00:00.100Z cpu6:8236)0x453930a1be20:[0x42002b65ad3b]ilo_isr@(ilo)#<None>+0x98", "crash-frame", "ilo_isr", "2026-02-01T10",
+     "driver", "ilo"},
+    {"2026-02-01T10:00:00Z In(14) LogEFI[2098003]: #PF Exception 14 in world 2097777:lpfc_path_cl IP 0x42002b65ad3b addr 0x8", "crash",
+     "lpfc_path_cl", "2026-02-01T10", "count", "1"},
+    {"2026-02-01T10:00:00Z In(14) LogEFI[2098003]: Module(s) involved in panic: [lpfc 900.14.4.390.20-36vmw.901.0.24957456 (External)]",
+     "crash-module", "lpfc", "2026-02-01T10", "count", "1"},
+    {"2026-02-01T10:00:00Z In(14) LogEFI: cpu2:2097777)0x453930a1be20:[0x42002b65ad3b]lpfc_path_claim_handler@(lpfc)#<None>+0x45 stack: 0x4307b3a7e050",
+     "crash-frame", "lpfc_path_claim_handler", "2026-02-01T10", "driver", "lpfc"},
 };
 
 #define NEVENTS (sizeof events / sizeof *events)
@@ -170,6 +192,24 @@ static void each_line_gives_its_event(void **state)
         expect_text(&d.records[0], "hour", 0, events[i].hour);
         expect_text(&d.records[0], events[i].key, 0, events[i].value);
     }
+}
+
+/* KB 370976: a message with a line of its own about the page tables, which the host writes without a time. */
+static void a_purple_screen_is_no_damage(void **state)
+{
+    struct decoded d = decode(*state, SLICE_LIT(
+        "2024-06-21T21:50:40.305Z cpu56:2097460)@BlueScreen: #PF Exception 14 in world 2097460:HELPER_UPLIN IP 0x42002b65ad3b addr 0x8\n"
+        "PTEs:0xc005426027;0xc004f12007;0x0;\n"
+        "2024-06-21T21:50:40.320Z cpu56:2097460)Code start: 0x42002a800000 VMK uptime: 455:21:42:08.477\n"
+        "2024-06-21T21:50:40.346Z cpu56:2097460)0x453949a1be20:[0x42002b65ad3b]i40en_UplinkPrivStatsGet@(i40en)#<None>+0x45f stack: 0x4307b3a7e050\n"
+        "2024-06-21T21:50:40.373Z cpu56:2097460)0x453949a1be80:[0x42002aa8da15]UplinkDeviceGetStatsAsyncCB@vmkernel#nover+0x2fe stack: 0x420000000001\n"
+        "2024-06-21T21:50:40.484Z cpu56:2097460)base fs=0x0 gs=0x42004e000000 Kgs=0x0\n"));
+
+    assert_int_equal(d.state, DECODE_COMPLETE);
+    assert_int_equal(d.n, 3);
+    expect_text(&d.records[0], "kind", 0, "crash");
+    expect_text(&d.records[1], "driver", 0, "i40en");
+    expect_text(&d.records[2], "subject", 0, "UplinkDeviceGetStatsAsyncCB");
 }
 
 /* KB 432963: the command and its device on one line, the status on the next. */
@@ -452,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(each_line_gives_its_event),
+        T(a_purple_screen_is_no_damage),
         T(an_error_of_hpp_is_told_on_two_lines),
         T(a_message_of_several_lines_is_whole),
         T(lines_of_no_interest_give_nothing),

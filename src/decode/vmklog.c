@@ -499,8 +499,9 @@ static bool has_word(struct slice line)
 }
 
 /*
- * A message of several lines goes on here: bytes of an inquiry ("0x4d 0x61 0x6c 0x6c", when a disk is registered), or a line of an old
- * driver with its level before it ("<6> command: ..."). Where a window wraps a line, it wraps otherwise.
+ * A message of several lines goes on here: bytes of an inquiry ("0x4d 0x61 0x6c 0x6c", when a disk is registered), a line of an old
+ * driver with its level before it ("<6> command: ..."), or the page table entries of a purple screen ("PTEs:0x0;"). Where a window wraps a
+ * line, it wraps otherwise.
  */
 static bool goes_on(struct slice line)
 {
@@ -508,6 +509,8 @@ static bool goes_on(struct slice line)
     unsigned n = 0;
 
     if (line.n > 4 && line.p[0] == '<' && line.p[1] >= '0' && line.p[1] <= '9' && line.p[2] == '>' && line.p[3] == ' ')
+        return true;
+    if (slice_starts(line, "PTEs:0x"))
         return true;
     for (; slice_next_word(&line, " \r", &word); n++) {
         uint64_t v;

@@ -16,6 +16,8 @@ enum log_subject {
     LOG_NIC_DRIVER, /* the first word vmnicN or vusbN; without one the driver */
     LOG_INSTANCE,  /* the component with its instance: vmw_ahci[0000001f], lpfc820 0000:02:00.2 */
     LOG_NAMED,     /* text after mark up to stop, which is none of the things above */
+    LOG_WORLD,     /* the same, without the number before its colon */
+    LOG_FRAME,     /* a frame of a backtrace: its function; the driver is its module */
 };
 
 enum log_numbers {

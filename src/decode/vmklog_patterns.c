@@ -114,7 +114,7 @@ const struct log_pattern log_patterns[] = {
     /* KB 374362, KB 426419 [text only] */
     {"firmware-dead", "FW went bad, stop waiting for queue flush", NULL, NULL,
      NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
-    {"firmware-dead", "FW_STATUS_REG: 0x89021", NULL, NULL, NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
+    {"firmware-crashed", "FW_STATUS_REG: 0x89021", NULL, NULL, NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
     /* KB 373203: "MCA: 202: CE Poll ... Memory Controller Read Error", with CE Intr alike [text only] */
     {"memory-error", "CE Poll", "Memory Controller", NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
     {"memory-error", "CE Intr", "Memory Controller", NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
@@ -129,6 +129,16 @@ const struct log_pattern log_patterns[] = {
     {"ats-miscompare", "ATS Miscompare detected", NULL, NULL, "vol '", "'", LOG_NAMED, LOG_NO_NUMBERS},
     /* ixgbe of Linux, which the vmklinux driver is made of: "failed to load because an unsupported SFP+ module type was detected" [text only] */
     {"sfp-unsupported", "unsupported SFP", NULL, NULL, NULL, NULL, LOG_NIC_DRIVER, LOG_NO_NUMBERS},
+    /* A purple screen. KB 370976, a log of 7.0: "@BlueScreen: #PF Exception 14 in world 2097460:HELPER_UPLIN IP 0x42002b65ad3b addr 0x8", then
+     * "0x453949a1be20:[0x42002b65ad3b]i40en_UplinkPrivStatsGet@(i40en)#<None>+0x45f stack: 0x4307b3a7e050"; KB 426284, logEFI.log of 9.0: the
+     * same without "@BlueScreen", and "Module(s) involved in panic: [lpfc 900.14.4.390.20-36vmw.901.0.24957456 (External)]" */
+    {"crash", "@BlueScreen: ", NULL, NULL, "in world ", " ", LOG_WORLD, LOG_NO_NUMBERS},
+    {"crash", "#PF Exception 14 in world ", NULL, NULL, "in world ", " ", LOG_WORLD, LOG_NO_NUMBERS},
+    {"crash-module", "Module(s) involved in panic: [", NULL, NULL, "panic: [", " ", LOG_NAMED, LOG_NO_NUMBERS},
+    {"crash-frame", " stack: 0x", NULL, NULL, NULL, NULL, LOG_FRAME, LOG_NO_NUMBERS},
+    /* KB 429117, the processor that another one found hanging: frames without "stack:" */
+    {"crash-frame", "#nover+0x", NULL, NULL, NULL, NULL, LOG_FRAME, LOG_NO_NUMBERS},
+    {"crash-frame", "#<None>+0x", NULL, NULL, NULL, NULL, LOG_FRAME, LOG_NO_NUMBERS},
     {NULL, NULL, NULL, NULL, NULL, NULL, LOG_HOST, LOG_NO_NUMBERS},
 };
 
@@ -240,11 +250,26 @@ static void set_instance(struct log_event *e, struct slice message)
     e->subject = slice_cut(s, 0, end);
 }
 
+/* "0x4539:[0x4200]lpfc_pathclaim_event@(lpfc)#<None>+0x45f": the function, and the module unless that is the kernel itself. */
+static bool set_frame(struct log_event *e, struct slice m)
+{
+    struct slice module;
+
+    if (!slice_starts(m, "0x") || !between(slice_cut(m, 0, 256), "]", "@", &e->subject) ||
+        !between(slice_cut(m, 0, 256), "@", "#", &module))
+        return false;
+    if (module.n > 2 && module.p[0] == '(' && module.p[module.n - 1] == ')')
+        module = slice_cut(module, 1, module.n - 2);
+    if (word_char(module.p[0]) && !slice_eqz(module, "vmkernel"))
+        e->driver = module;
+    return true;
+}
+
 static bool find_subject(const struct log_pattern *p, struct slice m, struct log_event *e)
 {
     struct slice text = {NULL, 0};
 
-    if (p->mark && !between(m, p->mark, p->stop, &text) && p->subject != LOG_NAMED) {
+    if (p->mark && !between(m, p->mark, p->stop, &text) && p->subject != LOG_NAMED && p->subject != LOG_WORLD) {
         /* "partition naa.x:1" stands at the end of its line */
         if (p->subject != LOG_PARTITION || !between(m, p->mark, "", &text))
             return false;
@@ -265,8 +290,17 @@ static bool find_subject(const struct log_pattern *p, struct slice m, struct log
     case LOG_VOLUME:
         e->subject = e->volume = text;
         break;
+    case LOG_WORLD:
+        text = slice_from(text, slice_find_char(text, 0, ':'));
+        if (text.n)
+            text = slice_from(text, 1);
+        __attribute__((fallthrough));
     case LOG_NAMED:
         e->subject = text;
+        break;
+    case LOG_FRAME:
+        if (!set_frame(e, m))
+            return false;
         break;
     case LOG_ADAPTER:
         set_instance(e, m);
@@ -423,7 +457,7 @@ static bool has_form(struct slice s, const char *form)
     return true;
 }
 
-/* The message after "cpuN:WORLD)" or "cpuN:WORLD opID=N)", or after vobd's "[netCorrelator] ". At most four words stand
+/* The message after "cpuN:WORLD)" or "cpuN:WORLD opID=N)", after vobd's "[netCorrelator] ", or after "LogEFI[N]: ". At most four words stand
  * before it: severity, program, on a log server the host's name, on 4.x the time since boot. */
 static bool after_words(struct slice s, struct slice *message)
 {
@@ -444,6 +478,10 @@ static bool after_words(struct slice s, struct slice *message)
         }
         if (!slice_next_word(&s, " ", &word))
             return false;
+        if (slice_starts(word, "LogEFI") && slice_ends(word, ":") && !slice_starts(slice_trim(s), "cpu")) {
+            *message = slice_trim(s);
+            return true;
+        }
     }
     return false;
 }
