@@ -264,6 +264,41 @@ static void a_map_file_that_was_cut_proves_no_lack_of_drivers(void **state)
     assert_int_equal(facts_cell(w->f, world_find(w, "pci", "0000:00:1f.2"), "fallback")->state, VS_UNKNOWN);
 }
 
+/* KB 431016: eight links of one host within two seconds; its log in short. */
+static void links_that_are_lost_in_one_minute_are_counted(void **state)
+{
+    static const char log[] = "log link-down/vmnic4/2026-02-10T08|kind=link-down|nic=vmnic4|first=2026-02-10T08:30:43.149Z\n"
+                              "log link-down/vmnic0/2026-02-10T08|kind=link-down|nic=vmnic0|first=2026-02-10T08:30:45.282Z\n"
+                              "log link-down/vmnic1/2026-02-10T08|kind=link-down|nic=vmnic1|first=2026-02-10T08:31:45.282Z\n"
+                              "log link-down/lpfc/2026-02-10T08|kind=link-down|nic=-|first=2026-02-10T08:30:45.282Z\n"
+                              "log link-up/vmnic7/2026-02-10T08|kind=link-up|nic=vmnic7|first=2026-02-10T08:30:45.282Z\n";
+    struct world *w = *state;
+
+    assert_int_equal(derived(w, log, "host", "links-lost-together")->i, 2);
+    assert_int_equal(derived(w, "host|uptime=1\n", "host", "links-lost-together")->state, VS_KNOWN);
+    assert_int_equal(derived(w, "!log partial\nhost|uptime=1\n", "host", "links-lost-together")->state, VS_UNKNOWN);
+    assert_int_equal(derived(w, arena_printf(w->a, "!log partial\n%s", log), "host", "links-lost-together")->i, 2);
+}
+
+static void a_parameter_for_each_port_is_compared_with_the_ports(void **state)
+{
+    struct world *w = *state;
+    const char *lines = "module i40en|loaded=yes\nmodule ixgben|loaded=yes\nnic vmnic0|driver=i40en\nnic vmnic1|driver=i40en\n"
+                        "module-param i40en/LLDP|module=i40en|name=LLDP|value=0,0,0,0\nmodule-param i40en/RSS|module=i40en|name=RSS|value=-\n"
+                        "module-param i40en/VMDQ|module=i40en|name=VMDQ|value=8\n";
+
+    (void)derived(w, lines, "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "module", "i40en"), "nics")->i, 2);
+    assert_int_equal(facts_cell(w->f, world_find(w, "module", "ixgben"), "nics")->i, 0);
+    assert_int_equal(facts_cell(w->f, world_find(w, "module-param", "i40en/LLDP"), "values")->i, 4);
+    assert_int_equal(facts_cell(w->f, world_find(w, "module-param", "i40en/VMDQ"), "values")->i, 1);
+    assert_int_equal(facts_cell(w->f, world_find(w, "module-param", "i40en/RSS"), "values")->state, VS_ABSENT);
+    (void)derived(w, arena_printf(w->a, "%snic vmnic2|driver=?\n", lines), "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "module", "i40en"), "nics")->state, VS_UNKNOWN);
+    (void)derived(w, arena_printf(w->a, "!nic partial\n%s", lines), "host", "vsan");
+    assert_int_equal(facts_cell(w->f, world_find(w, "module", "i40en"), "nics")->state, VS_UNKNOWN);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -276,6 +311,8 @@ int main(void)
         T(a_map_file_that_was_cut_proves_no_lack_of_drivers),
         T(the_firmware_of_a_nic_is_a_version_only_where_its_text_begins_with_one),
         T(the_firmware_of_an_adapter_is_the_vendors_tools_where_esxcli_tells_none),
+        T(links_that_are_lost_in_one_minute_are_counted),
+        T(a_parameter_for_each_port_is_compared_with_the_ports),
         T(the_boot_device_is_absent_only_where_nothing_was_booted_from),
     };
 

@@ -1,6 +1,6 @@
 #include "core/derive.h"
 
-/* Switches of NICs and VMkernel ports; NFS servers outside every VMkernel subnet. */
+/* Switches of NICs and VMkernel ports, links lost at once; NFS servers outside every VMkernel subnet. */
 
 static struct value routed(struct facts *f, const struct row *n)
 {
@@ -59,11 +59,83 @@ static struct value firmware_version(struct facts *f, const struct row *n)
     return derive_from(value_slice(slice_cut(text->s, 0, end)), text);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return slice_cmp(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/*
+ * NICs whose links went down together: of each hour the first loss of each NIC is known, and those of one minute count. One fault of one
+ * cable, port or switch takes some; all at once are taken by what they have in common, the host.
+ */
+static struct value links_lost_together(struct facts *f)
+{
+    unsigned log = facts_table_index(f, "log");
+    const struct row *r;
+    struct slice *minute = NULL;
+    size_t n = 0, run = 0, cap = 0;
+    const char *why;
+    int64_t most = 0;
+
+    for (size_t i = 0; (r = derive_row(f, "log", i)); i++) {
+        const struct value *first = facts_cell(f, r, "first");
+        void *v = minute;
+
+        if (!known_text(facts_cell(f, r, "kind"), "link-down") || facts_cell(f, r, "nic")->state != VS_KNOWN || first->state != VS_KNOWN)
+            continue;
+        if (arena_grow(f->arena, &v, n, &cap, sizeof *minute, UINT32_MAX) < 0)
+            return value_unknown("no memory");
+        minute = v;
+        minute[n++] = slice_cut(first->s, 0, 16); /* "2026-02-10T08:30" */
+    }
+    if (n)
+        qsort(minute, n, sizeof *minute, by_text);
+    for (size_t i = 0; i < n; i++) {
+        run = i && slice_eq(minute[i], minute[i - 1]) ? run + 1 : 1;
+        most = (int64_t)run > most ? (int64_t)run : most;
+    }
+    return most || facts_table(f, log, &why) == TS_COMPLETE ? value_int(most) : value_unknown(arena_printf(f->arena, "log: %s", why));
+}
+
+static struct value nics_of(struct facts *f, const struct row *module)
+{
+    const char *why;
+    const struct row *nic;
+    int64_t n = 0;
+
+    for (size_t i = 0; (nic = derive_row(f, "nic", i)); i++) {
+        const struct value *driver = facts_cell(f, nic, "driver");
+
+        if (driver->state == VS_UNKNOWN)
+            return derive_unknown(f, "driver of a NIC", driver);
+        n += driver->state == VS_KNOWN && slice_eq(driver->s, module->key);
+    }
+    return facts_table(f, facts_table_index(f, "nic"), &why) == TS_COMPLETE ? value_int(n) : value_unknown(arena_printf(f->arena, "NICs: %s", why));
+}
+
+/* "0,0,0,0" holds four. */
+static struct value values_of(struct facts *f, const struct row *param)
+{
+    const struct value *v = facts_cell(f, param, "value");
+    int64_t n = 1;
+
+    if (v->state != VS_KNOWN)
+        return v->state == VS_ABSENT ? *v : derive_unknown(f, "value", v);
+    for (size_t i = 0; i < v->s.n; i++)
+        n += v->s.p[i] == ',';
+    return derive_from(value_int(n), v);
+}
+
 void derive_network(struct facts *f)
 {
     unsigned switches = facts_table_index(f, "vswitch");
     const struct row *r, *s;
 
+    derive_set(f, facts_single(f, "host"), "links-lost-together", links_lost_together(f));
+    for (size_t i = 0; (r = derive_row(f, "module", i)); i++)
+        derive_set(f, r, "nics", nics_of(f, r));
+    for (size_t i = 0; (r = derive_row(f, "module-param", i)); i++)
+        derive_set(f, r, "values", values_of(f, r));
     for (size_t i = 0; (r = derive_row(f, "nic", i)); i++) {
         struct texts in = {0};
         const char *why;
