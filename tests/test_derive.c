@@ -280,6 +280,37 @@ static void links_that_are_lost_in_one_minute_are_counted(void **state)
     assert_int_equal(derived(w, arena_printf(w->a, "!log partial\n%s", log), "host", "links-lost-together")->i, 2);
 }
 
+static void a_module_has_crashed_where_a_purple_screen_names_it(void **state)
+{
+    static const char modules[] = "module lpfc|loaded=yes\nmodule i40en|loaded=yes\nmodule qfle3|loaded=yes\n";
+    static const struct {
+        const char *lines;
+        enum value_state state;
+        const char *who; /* the modules with yes */
+    } t[] = {
+        {"log crash/host/1|kind=crash|subject=host\nlog crash-frame/f/1|kind=crash-frame|subject=f|driver=lpfc\n", VS_KNOWN, "lpfc"},
+        {"log crash-module/i40en/1|kind=crash-module|subject=i40en\nlog crash-frame/f/1|kind=crash-frame|subject=f|driver=-\n", VS_KNOWN, "i40en"},
+        {"log crash-frame/f/1|kind=crash-frame|subject=f|driver=lpfc\n", VS_KNOWN, ""},
+        {"log crash/host/1|kind=crash|subject=host\nlog link-down/f/1|kind=link-down|subject=f|driver=lpfc\n", VS_KNOWN, ""},
+        {"log crash/host/1|kind=crash|subject=lpfc\n", VS_KNOWN, ""},
+        {"host|log-first=2024-06-21T21:00:00Z|log-last=2024-06-21T21:59:00Z\n", VS_UNKNOWN, ""},
+        {"host|log-first=2024-06-21T21:00:00Z|log-last=2024-06-21T22:00:00Z\n", VS_KNOWN, ""},
+        {"!log unknown\n", VS_UNKNOWN, ""},
+    };
+    static const char *const name[] = {"lpfc", "i40en", "qfle3"};
+    struct world *w = *state;
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        (void)derived(w, arena_printf(w->a, "%s%s", t[i].lines, modules), "host", "vsan");
+        for (size_t k = 0; k < 3; k++) {
+            const struct value *v = facts_cell(w->f, world_find(w, "module", name[k]), "crashed");
+
+            if (v->state != t[i].state || (v->state == VS_KNOWN && known_bool(v, true) != (strcmp(name[k], t[i].who) == 0)))
+                fail_msg("%s of: %s", name[k], t[i].lines);
+        }
+    }
+}
+
 static void a_parameter_for_each_port_is_compared_with_the_ports(void **state)
 {
     struct world *w = *state;
@@ -312,6 +343,7 @@ int main(void)
         T(the_firmware_of_a_nic_is_a_version_only_where_its_text_begins_with_one),
         T(the_firmware_of_an_adapter_is_the_vendors_tools_where_esxcli_tells_none),
         T(links_that_are_lost_in_one_minute_are_counted),
+        T(a_module_has_crashed_where_a_purple_screen_names_it),
         T(a_parameter_for_each_port_is_compared_with_the_ports),
         T(the_boot_device_is_absent_only_where_nothing_was_booted_from),
     };

@@ -177,6 +177,40 @@ static struct value log_minutes(struct facts *f, const struct row *host)
     return from < 0 || to < from ? value_unknown("a time in the log is of another form") : derive_from(value_int(to - from), first);
 }
 
+/*
+ * Modules in the backtrace of a purple screen: those that frames name, and those that the screen lists as involved. Frames are printed for
+ * lesser reasons too, so without a crash in the log they say nothing.
+ */
+static void crashed_modules(struct facts *f, const struct row *host)
+{
+    unsigned log = facts_table_index(f, "log");
+    const struct value *minutes = facts_cell(f, host, "log-minutes");
+    struct texts names = {0};
+    const struct row *r, *m;
+    const char *why;
+    bool crash = false, read = facts_table(f, log, &why) == TS_COMPLETE;
+
+    if (read && minutes->state == VS_KNOWN && minutes->i < 60) {
+        read = false;
+        why = "it covers too little time";
+    }
+    for (size_t i = 0; (r = derive_row(f, "log", i)); i++) {
+        const struct value *kind = facts_cell(f, r, "kind");
+        const struct value *name = facts_cell(f, r, known_text(kind, "crash-module") ? "subject" : "driver");
+
+        crash |= known_text(kind, "crash") || known_text(kind, "crash-module");
+        if ((known_text(kind, "crash-frame") || known_text(kind, "crash-module")) && name->state == VS_KNOWN)
+            texts_add(&names, name->s, f->arena);
+    }
+    for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
+        bool hit = false;
+
+        for (size_t k = 0; crash && k < names.n; k++)
+            hit |= slice_eq(names.v[k], m->key);
+        derive_set(f, m, "crashed", hit || read ? value_bool(hit) : value_unknown(arena_printf(f->arena, "log: %s", why)));
+    }
+}
+
 void derive_host(struct facts *f, const struct derive_env *env)
 {
     const struct row *h = facts_single(f, "host"), *r, *device;
@@ -187,6 +221,7 @@ void derive_host(struct facts *f, const struct derive_env *env)
 
     (void)env;
     derive_set(f, h, "log-minutes", log_minutes(f, h));
+    crashed_modules(f, h);
     derive_set(f, h, "uptime-days", uptime->state == VS_KNOWN ? derive_from(value_int(uptime->i / 86400), uptime) : derive_unknown(f, "uptime", uptime));
     derive_set(f, h, "boot-device", boot_device(f));
     device = facts_ref(f, h, "boot-device");
