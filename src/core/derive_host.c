@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "base/map.h"
+
 /* What the host boots from, what waits for the next boot, how much log there is. */
 
 static struct value boot_device(struct facts *f)
@@ -185,7 +187,7 @@ static void crashed_modules(struct facts *f, const struct row *host)
 {
     unsigned log = facts_table_index(f, "log");
     const struct value *minutes = facts_cell(f, host, "log-minutes");
-    struct texts names = {0};
+    struct map names = {0};
     const struct row *r, *m;
     const char *why;
     bool crash = false, read = facts_table(f, log, &why) == TS_COMPLETE;
@@ -199,14 +201,15 @@ static void crashed_modules(struct facts *f, const struct row *host)
         const struct value *name = facts_cell(f, r, known_text(kind, "crash-module") ? "subject" : "driver");
 
         crash |= known_text(kind, "crash") || known_text(kind, "crash-module");
-        if ((known_text(kind, "crash-frame") || known_text(kind, "crash-module")) && name->state == VS_KNOWN)
-            texts_add(&names, name->s, f->arena);
+        if ((known_text(kind, "crash-frame") || known_text(kind, "crash-module")) && name->state == VS_KNOWN &&
+            map_put(&names, f->arena, name->s, 1) < 0) {
+            read = false;
+            why = "no memory";
+        }
     }
     for (size_t i = 0; (m = derive_row(f, "module", i)); i++) {
-        bool hit = false;
+        bool hit = crash && map_get(&names, m->key) != MAP_NONE;
 
-        for (size_t k = 0; crash && k < names.n; k++)
-            hit |= slice_eq(names.v[k], m->key);
         derive_set(f, m, "crashed", hit || read ? value_bool(hit) : value_unknown(arena_printf(f->arena, "log: %s", why)));
     }
 }

@@ -1,5 +1,7 @@
 #include "core/derive.h"
 
+#include "base/map.h"
+
 /* Switches of NICs and VMkernel ports, links lost at once; NFS servers outside every VMkernel subnet. */
 
 static struct value routed(struct facts *f, const struct row *n)
@@ -97,20 +99,31 @@ static struct value links_lost_together(struct facts *f)
     return most || facts_table(f, log, &why) == TS_COMPLETE ? value_int(most) : value_unknown(arena_printf(f->arena, "log: %s", why));
 }
 
-static struct value nics_of(struct facts *f, const struct row *module)
+/* NICs of each module; one NIC whose driver is not known leaves all numbers open. */
+static void count_nics(struct facts *f)
 {
+    const struct row *nic, *module;
+    const struct value *open = NULL;
+    struct map count = {0};
     const char *why;
-    const struct row *nic;
-    int64_t n = 0;
+    bool whole = facts_table(f, facts_table_index(f, "nic"), &why) == TS_COMPLETE;
 
     for (size_t i = 0; (nic = derive_row(f, "nic", i)); i++) {
         const struct value *driver = facts_cell(f, nic, "driver");
+        uint32_t n = driver->state == VS_KNOWN ? map_get(&count, driver->s) : 0;
 
-        if (driver->state == VS_UNKNOWN)
-            return derive_unknown(f, "driver of a NIC", driver);
-        n += driver->state == VS_KNOWN && slice_eq(driver->s, module->key);
+        if (driver->state == VS_UNKNOWN && !open)
+            open = driver;
+        if (driver->state == VS_KNOWN && map_put(&count, f->arena, driver->s, n == MAP_NONE ? 1 : n + 1) < 0)
+            return;
     }
-    return facts_table(f, facts_table_index(f, "nic"), &why) == TS_COMPLETE ? value_int(n) : value_unknown(arena_printf(f->arena, "NICs: %s", why));
+    for (size_t i = 0; (module = derive_row(f, "module", i)); i++) {
+        uint32_t n = map_get(&count, module->key);
+
+        derive_set(f, module, "nics", open     ? derive_unknown(f, "driver of a NIC", open)
+                                      : !whole ? value_unknown(arena_printf(f->arena, "NICs: %s", why))
+                                               : value_int(n == MAP_NONE ? 0 : n));
+    }
 }
 
 /* "0,0,0,0" holds four. */
@@ -132,8 +145,7 @@ void derive_network(struct facts *f)
     const struct row *r, *s;
 
     derive_set(f, facts_single(f, "host"), "links-lost-together", links_lost_together(f));
-    for (size_t i = 0; (r = derive_row(f, "module", i)); i++)
-        derive_set(f, r, "nics", nics_of(f, r));
+    count_nics(f);
     for (size_t i = 0; (r = derive_row(f, "module-param", i)); i++)
         derive_set(f, r, "values", values_of(f, r));
     for (size_t i = 0; (r = derive_row(f, "nic", i)); i++) {

@@ -218,6 +218,12 @@ static void note_known(struct ruleset *rs, const struct needs *n)
     }
 }
 
+/* The same rows for every subject, perhaps very many: to look at them again for each says nothing about it. */
+static bool host_wide(const struct need *n)
+{
+    return n->scope->scope == SCOPE_KEY || n->scope->scope == SCOPE_ALL;
+}
+
 static void place(struct ruleset *rs, uint32_t index, const struct needs *n, const struct map *counts, struct buf *key)
 {
     const struct rule *r = rs->rules.v[index];
@@ -234,7 +240,7 @@ static void place(struct ruleset *rs, uint32_t index, const struct needs *n, con
 
             most = c > most ? c : most;
         }
-        if (a != SIZE_MAX && most < least) {
+        if (a != SIZE_MAX && (!best || (host_wide(&n->v[i]) == host_wide(best) ? most < least : host_wide(best)))) {
             least = most;
             best = &n->v[i];
             anchor = a;
