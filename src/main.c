@@ -83,6 +83,7 @@ int main(int argc, char **argv)
         .credentials = getenv("CREDENTIALS_DIRECTORY"),
         .state_dir = getenv("STATE_DIRECTORY"),
         .state_home = getenv("XDG_STATE_HOME"),
+        .config_home = getenv("XDG_CONFIG_HOME"),
         .variable = variable,
     };
     struct cli c;

@@ -22,7 +22,7 @@ enum status status_of(int code);
 struct cli_environment {
     const char *data, *no_color, *term, *columns; /* VMKFIT_DATA NO_COLOR TERM COLUMNS */
     const char *home, *agent, *credentials; /* HOME SSH_AUTH_SOCK CREDENTIALS_DIRECTORY */
-    const char *state_dir, *state_home;     /* STATE_DIRECTORY XDG_STATE_HOME */
+    const char *state_dir, *state_home, *config_home; /* STATE_DIRECTORY XDG_STATE_HOME XDG_CONFIG_HOME */
     const char *(*variable)(const char *name); /* any other: ssh's configuration may name one */
 };
 

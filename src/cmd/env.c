@@ -233,7 +233,7 @@ static int load_rules(void *ctx, const char *path, struct err *e)
     return rules_load(&l->rs->rules, bytes, shown_path(path), &l->v->schema, l->v->arena, e);
 }
 
-int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e)
+int env_rules_shipped(struct env *v, struct ruleset *out, struct err *e)
 {
     struct rule_loading_env l = {v, out};
     int rc;
@@ -241,10 +241,23 @@ int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset 
     ruleset_init(out, &v->schema, &v->builds, v->arena);
     out->rules.without_examples = v->without_examples;
     rc = env_rules_files(v, NULL, 0, true, load_rules, &l, e);
-    if (rc == 0 && out->rules.n == 0)
-        return err_set(e, VF_ENOTFOUND, "%s/rules: no rules in there; without rules nothing would ever be found", v->data_dir);
+    return rc == 0 && out->rules.n == 0
+               ? err_set(e, VF_ENOTFOUND, "%s/rules: no rules in there; without rules nothing would ever be found", v->data_dir) : rc;
+}
+
+int env_rules_named(struct env *v, const struct slice *files, size_t n, struct ruleset *out, struct err *e)
+{
+    struct rule_loading_env l = {v, out};
+
+    return env_rules_files(v, files, n, false, load_rules, &l, e);
+}
+
+int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e)
+{
+    int rc = env_rules_shipped(v, out, e);
+
     if (rc == 0)
-        rc = env_rules_files(v, more, n, false, load_rules, &l, e);
+        rc = env_rules_named(v, more, n, out, e);
     return rc < 0 ? rc : ruleset_seal(out, e);
 }
 

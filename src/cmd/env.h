@@ -39,7 +39,10 @@ void env_close(struct env *v);
  * and ready to match; in the arena of v. Errors name file and line; a data folder without any rule is VF_ENOTFOUND.
  */
 int env_rules(struct env *v, const struct slice *more, size_t n, struct ruleset *out, struct err *e);
-/* Without sealing: for a linter that wants to see more than the first error. */
+/* The two halves of it, without sealing: rules of a site's own come between (layers.h). */
+int env_rules_shipped(struct env *v, struct ruleset *out, struct err *e);
+int env_rules_named(struct env *v, const struct slice *files, size_t n, struct ruleset *out, struct err *e);
+/* Each file, without loading: for a linter that wants to see more than the first error. */
 int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
                     struct err *e);
 

@@ -1,7 +1,7 @@
 #include <stddef.h>
 
 #include "cmd/cmd.h"
-#include "cmd/env.h"
+#include "cmd/layers.h"
 #include "out/report.h"
 
 struct explain_values {
@@ -202,6 +202,7 @@ static int run(struct cli *c, int argc, char **argv)
     struct run r = {.c = c, .out = &out};
     _cleanup_(env_close) struct env env = {0};
     struct err e = {0};
+    struct layers layers = {0};
     int n, status;
 
     if (!cli_parse(c, &cmd_explain, &v, argc, argv, &n, &status))
@@ -217,7 +218,8 @@ static int run(struct cli *c, int argc, char **argv)
     if (env_open(&env, c->data, c->env.data, &e) < 0)
         return cli_fail(c, "explain", &e);
     env.cli = c;
-    if (env_rules(&env, v.rules.v, v.rules.n, &r.rules, &e) < 0)
+    layers.env = &env;
+    if (layers_rules(&layers, v.rules.v, v.rules.n, &r.rules, &e) < 0)
         return cli_fail(c, "explain", &e);
     r.rule = rules_find(&r.rules.rules, slice_of(argv[1]));
     if (!r.rule) {
@@ -238,7 +240,7 @@ static int run(struct cli *c, int argc, char **argv)
         return cli_fail(c, "explain", &e);
     }
     status = cli_write(c, &out);
-    return status ? status : r.incomplete ? STATUS_INCOMPLETE : STATUS_OK;
+    return status ? status : r.incomplete || layers.refused ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
 const struct command cmd_explain = {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fsx.h"
 #include "base/map.h"
+#include "cmd/places.h"
 
 #define MAX_PASSWORDS 64u /* accounts that are asked for one by one in a run */
 #define HOST_MS       300000u /* a host with 100 questions takes 0.5 to 2 s for each */
@@ -62,27 +63,21 @@ struct live {
 /* ssh takes "~" for the folder of the user's account, whatever HOME says; what is ours goes to HOME where that is an absolute path. */
 static void find_person(struct cli *c, struct live *l)
 {
+    _cleanup_(arena_done) struct arena *a = arena_new(1u << 20);
     const struct passwd *p = getpwuid(getuid());
 
     (void)snprintf(l->name, sizeof l->name, "%s", p ? p->pw_name : "");
-    (void)snprintf(l->home, sizeof l->home, "%s", c->env.home && c->env.home[0] == '/' ? c->env.home : p ? p->pw_dir : "/");
+    (void)snprintf(l->home, sizeof l->home, "%s", place_home(c, a));
     (void)snprintf(l->account_home, sizeof l->account_home, "%s", p ? p->pw_dir : l->home);
     l->person = (struct ssh_user){l->account_home, l->name, getuid()};
 }
 
-/* Where tries with a password are counted: of a service its state folder, else the user's. Never below the current folder: there is one count. */
+/* Where tries with a password are counted: there is one count. */
 static void find_ledger(struct cli *c, struct live *l)
 {
-    const struct cli_environment *v = &c->env;
-    struct slice state = slice_of(v->state_dir ? v->state_dir : "");
+    _cleanup_(arena_done) struct arena *a = arena_new(1u << 20);
 
-    state = slice_cut(state, 0, slice_find_char(state, 0, ':'));
-    if (slice_starts(state, "/"))
-        (void)snprintf(l->ledger, sizeof l->ledger, SLICE_FMT "/logins", SLICE_ARG(state));
-    else if (v->state_home && v->state_home[0] == '/')
-        (void)snprintf(l->ledger, sizeof l->ledger, "%s/vmkfit/logins", v->state_home);
-    else
-        (void)snprintf(l->ledger, sizeof l->ledger, "%s/.local/state/vmkfit/logins", l->home);
+    (void)snprintf(l->ledger, sizeof l->ledger, "%s/logins", place_state(c, a));
 }
 
 static struct live *live_of(struct cli *c)

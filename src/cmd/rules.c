@@ -23,9 +23,17 @@ static const struct opt rules_opts[] = {
     {"topic", 0, OPT_TEXT, offsetof(struct rules_values, topic), "TOPIC", "list: only rules of this topic; * is any text", NULL},
     {"table", 0, OPT_TEXT, offsetof(struct rules_values, table), "TABLE", "list: only rules about rows of this table", NULL},
     {"status", 0, OPT_TEXT, offsetof(struct rules_values, status), "STATUS", "list: only rules that are draft, stable or retired", NULL},
-    {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE", "new, import: write the rules there instead of printing them", NULL},
-    {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL, "new, import: replace FILE when it exists", NULL},
-    {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE", "import: the day the list is of, where it does not say so", NULL},
+    {"output", 'o', OPT_TEXT, offsetof(struct rules_values, output), "FILE",
+     "new, import: write the rules there instead of printing them; sign: the pack (default NAME.vmkpack)", NULL},
+    {"force", 0, OPT_FLAG, offsetof(struct rules_values, force), NULL,
+     "new, import, sign: replace FILE when it exists; install: also an older pack, or one that another key has signed", NULL},
+    {"key", 0, OPT_TEXT, offsetof(struct rules_values, key), "FILE", "sign: the private key, as rules key has written it", NULL},
+    {"keys", 0, OPT_TEXT, offsetof(struct rules_values, keys), "DIR",
+     "verify, install: the folder of trusted public keys, instead of /etc/vmkfit/keys.d and ~/.config/vmkfit/keys.d", NULL},
+    {"name", 0, OPT_TEXT, offsetof(struct rules_values, name), "NAME", "sign: of the pack; it replaces an installed one of this name", NULL},
+    {"serial", 0, OPT_TEXT, offsetof(struct rules_values, serial), "N", "sign: must rise with each version (default: the date, 20261130)", NULL},
+    {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE",
+     "import: the day the list is of, where it does not say so; sign: of the pack (default today)", NULL},
     {"source", 0, OPT_TEXT, offsetof(struct rules_values, source), "URL", "import: where the list comes from, where it does not say so", NULL},
     {0},
 };
@@ -49,9 +57,17 @@ static const struct verb {
     {"doc", 1, "rules", rules_doc},
     {"coverage", 0, "", rules_coverage},
     {"import", 2, "on output force date source", rules_import},
+    {"key", 1, "", rules_key},
+    {"sign", INT_MAX, "key name serial date output force", rules_sign},
+    {"verify", 1, "keys", rules_verify},
+    {"install", 1, "keys force", rules_install},
+    {"rollback", 1, "", rules_rollback},
+    {"remove", 1, "", rules_remove},
+    {"packs", 0, "", rules_packs},
 };
 
-static const char *const verbs[] = {"list", "show", "new", "lint", "test", "try", "mutate", "fmt", "rng", "doc", "coverage", "import", NULL};
+static const char *const verbs[] = {"list", "show", "new", "lint", "test", "try", "mutate", "fmt", "rng", "doc", "coverage", "import",
+                                    "key", "sign", "verify", "install", "rollback", "remove", "packs", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
 {
@@ -63,6 +79,8 @@ bool rules_concern(const struct rules_run *r, const char *file)
 {
     char real[PATH_MAX], named[PATH_MAX];
 
+    if (r->pack)
+        return slice_starts(slice_of(file), r->pack) && file[strlen(r->pack)] == '/';
     for (int i = 0; i < r->nfiles; i++) {
         struct slice below;
 
@@ -221,6 +239,7 @@ static int run(struct cli *c, int argc, char **argv)
         return cli_fail(c, "rules", &e);
     }
     r.env.cli = c;
+    r.layers.env = &r.env;
     r.files = argv + 1;
     r.nfiles = n - 1;
     status = verb->run(&r);
@@ -245,7 +264,14 @@ const struct command cmd_rules = {
              "doc DIR\n"
              "coverage\n"
              "import vsan-hcl all.json --on DIR\n"
-             "import pairs FILE.csv --on DIR",
+             "import pairs FILE.csv --on DIR\n"
+             "key FILE\n"
+             "sign FILE... --key FILE --name NAME\n"
+             "verify PACK\n"
+             "install PACK\n"
+             "rollback NAME\n"
+             "remove NAME\n"
+             "packs",
     .examples = "vmkfit rules list\n"
                 "vmkfit rules lint my-controller.xml\n"
                 "vmkfit rules test\n"
@@ -272,7 +298,11 @@ const struct command cmd_rules = {
         "host's facts cannot decide it. It exits with 2 when an entry has neither.\n\n"
         "import makes rules of a vendor's list of validated driver and firmware pairs, for the adapters and NICs that the hosts of --on have: "
         "vSAN's list (https://vvs.broadcom.com/service/vsan/all.json), or a table with the columns pci (8086:1572; or vid, did, svid, ssid), "
-        "driver, driver-version, firmware, release, and perhaps note, link, date. It says how old the list is; nothing is fetched.",
+        "driver, driver-version, firmware, release, and perhaps note, link, date. It says how old the list is; nothing is fetched.\n\n"
+        "key writes a new Ed25519 key pair, FILE and FILE.pub. sign packs rule files into one signed file. verify proves a pack: signed by a key of the "
+        "folders of trusted keys, unaltered, its rules right and all their examples passing in this program. install does the same and puts the pack "
+        "into place, to be used by every scan from then on; it refuses one that is not newer, and keeps the one before, which rollback brings back. "
+        "packs lists what is installed, remove takes one away. See docs/rule-packs.md.",
     .verbs = verbs,
     .opts = rules_opts,
     .group = &hosts_over_ssh,

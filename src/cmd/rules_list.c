@@ -53,7 +53,7 @@ int rules_list(struct rules_run *r)
     struct err e = {0};
     size_t n = 0;
 
-    if (check(r, &e) < 0 || env_rules(&r->env, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
+    if (check(r, &e) < 0 || layers_rules(&r->layers, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
         return cli_fail(r->c, "rules", &e);
     t = text_table_new(columns, 5);
     for (size_t i = 0; i < r->rules.rules.n; i++) {

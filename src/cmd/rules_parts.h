@@ -3,12 +3,12 @@
 
 #include "base/json.h"
 #include "cmd/cmd.h"
-#include "cmd/env.h"
+#include "cmd/layers.h"
 #include "core/knowledge.h"
 
 /* What the verbs of "vmkfit rules" share; one file for each group of verbs. */
 struct rules_values {
-    const char *recordings, *output, *date, *source, *from, *device, *pci, *topic, *table, *status;
+    const char *recordings, *output, *date, *source, *from, *device, *pci, *topic, *table, *status, *key, *keys, *name, *serial;
     struct opt_list rules, on;
     bool force, json, check;
 };
@@ -16,10 +16,12 @@ struct rules_values {
 struct rules_run {
     struct cli *c;
     struct env env;
+    struct layers layers; /* its env is set */
     struct ruleset rules; /* loaded by the verb, with rules_load_named or env_rules */
     const struct rules_values *v;
     char **files; /* operands after the verb */
     int nfiles;
+    const char *pack; /* "acme 7": its rules alone are looked at by rules_concern; NULL */
     struct buf *out;
     size_t errors, warnings, passed, failed;
 };
@@ -37,6 +39,16 @@ int rules_try(struct rules_run *r);
 int rules_mutate(struct rules_run *r);
 int rules_coverage(struct rules_run *r);
 int rules_import(struct rules_run *r);
+int rules_key(struct rules_run *r);
+int rules_sign(struct rules_run *r);
+int rules_verify(struct rules_run *r);
+int rules_install(struct rules_run *r);
+int rules_rollback(struct rules_run *r);
+int rules_remove(struct rules_run *r);
+int rules_packs(struct rules_run *r);
+
+/* Every example of the rules that rules_concern asks for; counts in r, failures in r->out. */
+int rules_test_examples(struct rules_run *r, struct err *e);
 
 /* The operands as rule files or folders: how many, in v, which has room for all. */
 size_t rules_operands(const struct rules_run *r, struct slice **v);

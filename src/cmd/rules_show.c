@@ -129,7 +129,7 @@ int rules_show(struct rules_run *r)
         (void)err_set(&e, VF_EUSAGE, "show which rule? an id of \"vmkfit rules list\"");
         return cli_fail(r->c, "rules", &e);
     }
-    if (env_rules(&r->env, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
+    if (layers_rules(&r->layers, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
         return cli_fail(r->c, "rules", &e);
     for (int i = 0; i < r->nfiles; i++) {
         const struct rule *rule = rules_named(r, r->files[i], &e);

@@ -10,7 +10,7 @@
 
 static const char *const results[] = {"no finding", "unsure", "a finding"};
 
-static int test_examples(struct rules_run *r, struct err *e)
+int rules_test_examples(struct rules_run *r, struct err *e)
 {
     for (size_t i = 0; i < r->rules.rules.n; i++) {
         const struct rule *rule = r->rules.rules.v[i];
@@ -160,7 +160,7 @@ int rules_test(struct rules_run *r)
     int rc = rules_load_named(r, &e);
 
     if (rc == 0)
-        rc = test_examples(r, &e);
+        rc = rules_test_examples(r, &e);
     if (rc == 0 && (r->v->recordings || (r->nfiles == 0 && fsx_kind(folder) == FSX_FOLDER)))
         rc = fsx_walk(folder, test_recording, r, &e);
     if (rc < 0) {

@@ -1,7 +1,7 @@
 #include <stddef.h>
 
 #include "cmd/cmd.h"
-#include "cmd/env.h"
+#include "cmd/layers.h"
 #include "out/report.h"
 
 #define MAX_NAMES 40u /* of files not used */
@@ -30,6 +30,7 @@ struct run {
     const struct env *env;
     const struct scan_values *v;
     struct ruleset rules;
+    struct layers layers;
     struct release upgrade_to;
     const char *path;
     struct js *hosts;
@@ -85,7 +86,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 30);
     struct run *r = ctx;
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
-    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete, !h->target->channel};
+    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete, !h->target->channel, layers_text(&r->layers)};
     struct report_style style;
     struct report report;
     static const enum severity never = SEV_CRITICAL + 1;
@@ -122,7 +123,7 @@ static int scan_status(const struct run *r)
         return STATUS_FAILED;
     if (r->findings)
         return STATUS_FINDINGS;
-    return r->incomplete || r->unreached || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
+    return r->incomplete || r->unreached || r->layers.refused || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
 static int print_json(struct run *r)
@@ -131,6 +132,7 @@ static int print_json(struct run *r)
 
     js_put(rules, "loaded", js_int((int64_t)r->rules.rules.n));
     js_put(rules, "newest_review", js_text(r->rules.newest));
+    js_put(rules, "layers", layers_json(&r->layers));
     js_put(totals, "hosts", js_int((int64_t)r->nhosts));
     js_put(totals, "incomplete", js_int((int64_t)r->incomplete));
     js_put(totals, "targets_failed", js_int((int64_t)r->failed));
@@ -177,7 +179,8 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         return cli_fail(c, "scan", &e);
     }
     env->without_examples = true;
-    if (env_rules(env, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
+    r->layers.env = env;
+    if (layers_rules(&r->layers, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
         return cli_fail(c, "scan", &e);
     for (int i = 0; i < n; i++) { /* a target that fails does not keep the others from being read */
         r->path = targets[i];
@@ -236,7 +239,7 @@ const struct command cmd_scan = {
         "The report shows the commands of a fix only when every gate that facts can decide passes; else it says what stands in the way. vmkfit "
         "only reads; it never changes a host.\n\n"
         "Exit status: 0 nothing at or above --fail-on, 1 saved answers could not be read at all, 2 findings at or above --fail-on, 3 incomplete (a "
-        "host was not reached, or a host or an answer could not be read whole; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
+        "host was not reached, a host or an answer could not be read whole, or a pack or file of rules could not be used; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
         "counts.",
     .opts = scan_opts,
     .group = &hosts_over_ssh,

@@ -454,7 +454,7 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
 {
     struct report_item *items;
 
-    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .unread = s->unread, .m = m,
+    *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .unread = s->unread, .layers = s->layers, .m = m,
                            .facts = m->facts};
     if (match_run(m, &out->findings, e) < 0)
         return e->code;

@@ -37,7 +37,7 @@ struct report_blind {
 
 struct report {
     const char *target;   /* as the user named it */
-    const char *label, *kind, *incomplete;
+    const char *label, *kind, *incomplete, *layers;
     bool unread; /* nothing of the target could be read: incomplete says why */
     const struct match_ctx *m;
     const struct facts *facts;
@@ -59,6 +59,7 @@ struct report {
 struct report_source { /* what a target adds to facts and findings */
     const char *target, *label, *kind, *incomplete;
     bool unread; /* nothing of it could be read */
+    const char *layers; /* packs and files of rules beside the shipped ones; NULL */
 };
 
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e);

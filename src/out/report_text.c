@@ -472,6 +472,8 @@ static void foot(const struct printing *p)
     }
     line(p, "rules", "%zu loaded, %zu applied to this host, %zu of them without a finding%s" SLICE_FMT, r->findings.rules, r->findings.applied,
          r->findings.ok, r->m->rules->newest.n ? "; newest review " : "", SLICE_ARG(r->m->rules->newest));
+    if (r->layers)
+        line(p, "besides", "%s", r->layers);
     if (r->withheld)
         line(p, "withheld", "%zu finding%s that a guard or a better rule replaces (-v)", r->withheld, r->withheld == 1 ? "" : "s");
     some(p, "no rule on", &r->strangers, 4, "", ": good or bad, no rule is about these");
