@@ -32,7 +32,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
 {
     struct scanned *s = ctx;
     struct match_ctx m = {.rules = &s->rules, .facts = h->facts, .arena = h->facts->arena};
-    struct report_source source = {"TARGET", h->target->label, h->target->kind, h->incomplete, !h->target->channel};
+    struct report_source source = {"TARGET", h->target->label, h->target->kind, h->incomplete, !h->target->channel, NULL};
     _cleanup_(buf_done) struct buf b = BUF_INIT(8u << 20);
     struct report r;
 

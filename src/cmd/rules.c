@@ -12,7 +12,7 @@ static const struct opt rules_opts[] = {
     {"recordings", 0, OPT_TEXT, offsetof(struct rules_values, recordings), "DIR",
      "test: the folder that holds recordings with an expect.json (default without FILE: fixtures/ beside rules/)", NULL},
     {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list, show, doc: further rule files or folders", NULL},
-    {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import: recordings, bundles or folders of several hosts",
+    {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import, explain: recordings, bundles or folders of several hosts",
      NULL},
     {"check", 0, OPT_FLAG, offsetof(struct rules_values, check), NULL, "fmt: only name the files that would change, and exit with 2", NULL},
     {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
@@ -48,6 +48,7 @@ static const struct verb {
     {"list", INT_MAX, "rules pci topic table status", rules_list},
     {"new", 0, "from device pci output force", rules_new},
     {"show", INT_MAX, "rules", rules_show},
+    {"explain", INT_MAX, "rules on", rules_explain},
     {"lint", INT_MAX, "", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
     {"try", INT_MAX, "on json", rules_try},
@@ -66,7 +67,7 @@ static const struct verb {
     {"packs", 0, "", rules_packs},
 };
 
-static const char *const verbs[] = {"list", "show", "new", "lint", "test", "try", "mutate", "fmt", "rng", "doc", "coverage", "import",
+static const char *const verbs[] = {"list", "show", "explain", "new", "lint", "test", "try", "mutate", "fmt", "rng", "doc", "coverage", "import",
                                     "key", "sign", "verify", "install", "rollback", "remove", "packs", NULL};
 
 void rules_say(struct rules_run *r, const char *text)
@@ -253,6 +254,7 @@ const struct command cmd_rules = {
     .summary = "list the rules, check them, run their examples",
     .usage = "list [WORD...]\n"
              "show ID...\n"
+             "explain ID --on TARGET [SUBJECT]\n"
              "new --from TARGET --device NAME\n"
              "new [--from TARGET] --pci ID\n"
              "lint [FILE...]\n"
@@ -279,7 +281,7 @@ const struct command cmd_rules = {
     .description =
         "list shows every rule, or those in whose id, title, topic, table or file all WORDs occur, and of these what --topic, --table, --status and "
         "--pci ask for, with its subject, severity and review date (-v: where it comes from, and what it replaces). show tells all of a rule in words: what it is about, when it holds, evidence, fixes, sources, which rules restrain "
-        "or replace it, and where it comes from.\n\n"
+        "or replace it, and where it comes from. explain with --on tells why a rule holds on a host or not, as \"vmkfit explain\" does.\n\n"
         "new writes a draft of a rule: device ids, driver, versions and release as found on a host, an example that matches, and one to edit that must "
         "not. Title, reason and fix are left to you, and lint names them until they are written.\n\n"
         "lint checks rule files in plain words, with file and line, then against the RELAX NG schema. test runs every example of every rule, "

@@ -34,6 +34,7 @@ int rules_fmt(struct rules_run *r);
 int rules_rng(struct rules_run *r);
 int rules_new(struct rules_run *r);
 int rules_show(struct rules_run *r);
+int rules_explain(struct rules_run *r);
 int rules_doc(struct rules_run *r);
 int rules_try(struct rules_run *r);
 int rules_mutate(struct rules_run *r);

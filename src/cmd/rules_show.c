@@ -121,6 +121,56 @@ static void show(struct rules_run *r, const struct rule *rule)
     line(&s, "examples", arena_printf(a, "%u", rule->nexamples));
 }
 
+static char *word(struct arena *a, struct slice s)
+{
+    char *z = arena_alloc(a, s.n + 1);
+
+    if (z) {
+        memcpy(z, s.p, s.n);
+        z[s.n] = '\0';
+    }
+    return z;
+}
+
+/* "vmkfit explain" for the rule on one target, with the rules that this run has. */
+static int on_target(struct rules_run *r, struct slice target)
+{
+    char *words[5] = {word(r->env.arena, target), r->files[0]};
+    int n = 2;
+
+    if (r->nfiles > 1)
+        words[n++] = r->files[1];
+    if (r->v->rules.n) {
+        _cleanup_(buf_done) struct buf b = BUF_INIT(64u << 10);
+
+        buf_addz(&b, "--rules=");
+        for (size_t i = 0; i < r->v->rules.n; i++)
+            buf_printf(&b, "%s" SLICE_FMT, i ? "," : "", SLICE_ARG(r->v->rules.v[i]));
+        words[n++] = word(r->env.arena, buf_slice(&b));
+    }
+    return cmd_explain.run(r->c, n, words);
+}
+
+int rules_explain(struct rules_run *r)
+{
+    struct err e = {0};
+
+    if (r->v->on.n == 0)
+        return rules_show(r);
+    if (r->nfiles == 1 || r->nfiles == 2) {
+        int status = STATUS_OK;
+
+        for (size_t i = 0; i < r->v->on.n; i++) {
+            int one = on_target(r, r->v->on.v[i]);
+
+            status = status ? status : one;
+        }
+        return status;
+    }
+    (void)err_set(&e, VF_EUSAGE, "explain wants a rule's ID, and with --on perhaps a SUBJECT such as vmhba0");
+    return cli_fail(r->c, "rules", &e);
+}
+
 int rules_show(struct rules_run *r)
 {
     struct err e = {0};
