@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
     &cmd_trust,
     &cmd_probe,
     &cmd_rules,
+    &cmd_waivers,
     &cmd_completion,
     &cmd_help,
     NULL,

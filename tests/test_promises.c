@@ -39,7 +39,8 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
 {
     struct scan *s = ctx;
     struct match_ctx m = {.rules = &rules, .facts = h->facts, .arena = h->facts->arena};
-    struct report_source source = {"target", h->target->label, h->target->kind, h->incomplete, !h->target->channel, NULL};
+    struct report_source source = {.target = "target", .label = h->target->label, .kind = h->target->kind, .incomplete = h->incomplete,
+                                   .unread = !h->target->channel};
     struct report r;
 
     if (report_build(&m, &source, &r, e) < 0)

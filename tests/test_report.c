@@ -32,7 +32,8 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
 {
     struct scanned *s = ctx;
     struct match_ctx m = {.rules = &s->rules, .facts = h->facts, .arena = h->facts->arena};
-    struct report_source source = {"TARGET", h->target->label, h->target->kind, h->incomplete, !h->target->channel, NULL};
+    struct report_source source = {.target = "TARGET", .label = h->target->label, .kind = h->target->kind, .incomplete = h->incomplete,
+                                   .unread = !h->target->channel};
     _cleanup_(buf_done) struct buf b = BUF_INIT(8u << 20);
     struct report r;
 

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -142,6 +143,17 @@ size_t cli_table_width(const struct cli *c)
 unsigned cli_text_width(const struct cli *c)
 {
     return c->width > 100 ? 100 : c->width;
+}
+
+struct slice cli_today(struct arena *a)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    char text[16];
+
+    if (!gmtime_r(&now, &tm) || strftime(text, sizeof text, "%Y-%m-%d", &tm) == 0)
+        return (struct slice){NULL, 0};
+    return arena_dup(a, slice_of(text));
 }
 
 const char *cli_style(const struct cli *c, enum style s)

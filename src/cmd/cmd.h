@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "base/opts.h"
 #include "base/table.h"
 
@@ -83,6 +84,9 @@ size_t cli_table_width(const struct cli *c);
 /* For prose: lines of more than 100 characters are hard to read. */
 unsigned cli_text_width(const struct cli *c);
 
+/* The day, UTC, YYYY-MM-DD. Loaders take it as text. */
+struct slice cli_today(struct arena *a);
+
 /* Escape sequences, empty without colour. Never the only bearer of a meaning. */
 enum style { STYLE_NONE, STYLE_BOLD, STYLE_DIM, STYLE_RED, STYLE_YELLOW, STYLE_GREEN };
 const char *cli_style(const struct cli *c, enum style s);
@@ -90,7 +94,7 @@ const char *cli_style(const struct cli *c, enum style s);
 /* Command by name; NULL with e set, the nearest one named. */
 const struct command *cli_command(const struct cli *c, const char *name, struct err *e);
 
-extern const struct command cmd_scan, cmd_record, cmd_trust, cmd_doctor, cmd_facts, cmd_explain, cmd_drivers, cmd_probe, cmd_rules, cmd_completion, cmd_help;
+extern const struct command cmd_scan, cmd_record, cmd_trust, cmd_doctor, cmd_facts, cmd_explain, cmd_drivers, cmd_probe, cmd_rules, cmd_waivers, cmd_completion, cmd_help;
 
 /* Version of the program and of the libraries, a line each. */
 void help_version(struct buf *out);

@@ -1,17 +1,22 @@
 #include <stddef.h>
 
+#include "base/xml.h"
 #include "cmd/cmd.h"
 #include "cmd/layers.h"
+#include "cmd/waivers.h"
 #include "out/report.h"
 
+#define OFFER_DAYS 90 /* from today: of the waiver that is printed to be filled in */
+
 struct explain_values {
-    const char *upgrade_to;
-    struct opt_list rules;
+    const char *upgrade_to, *day;
+    struct opt_list rules, waiver_files;
 };
 
 static const struct opt explain_opts[] = {
     {"upgrade-to", 0, OPT_TEXT, offsetof(struct explain_values, upgrade_to), "RELEASE", "as if an upgrade to this release were planned, such as 7.0", NULL},
     {"rules", 0, OPT_LIST, offsetof(struct explain_values, rules), "FILE,...", "further rule files or folders; a rule there replaces one of the same id", NULL},
+    WAIVER_OPTS(struct explain_values),
     {0},
 };
 
@@ -20,6 +25,9 @@ struct run {
     bool incomplete;
     const char *page; /* of the rule, or NULL */
     struct ruleset rules;
+    struct site_waivers waivers;
+    const char *label;      /* of the target */
+    struct slice host_name; /* empty: not known */
     const struct rule *rule;
     const char *subject;
     struct release upgrade_to;
@@ -88,15 +96,54 @@ static void print_point(const struct run *r, const char *text, struct buf *out)
     opts_wrap(out, buf_z(&safe), 4, 4, cli_text_width(r->c));
 }
 
-/* What other rules say about it: only a whole run tells. */
-static void add_guards(const struct findings *all, struct finding *x)
+/* What other rules and waivers say about it: only a whole run tells. */
+static void add_others(const struct findings *all, struct finding *x)
 {
     for (size_t i = 0; i < all->n; i++)
         if (all->v[i].rule == x->rule && all->v[i].row == x->row) {
             x->withheld_by = all->v[i].withheld_by;
             x->superseded_by = all->v[i].superseded_by;
             x->guard_unknown = all->v[i].guard_unknown;
+            x->waiver = all->v[i].waiver;
+            x->effect = all->v[i].effect;
+            x->unwaived = all->v[i].unwaived;
+            x->severity = all->v[i].severity;
         }
+}
+
+/* The waiver that is about the finding. */
+static void print_waiver(const struct run *r, const struct finding *x, struct buf *out)
+{
+    static const char *const effects[] = {"", "waived", "lowered by a waiver", "accepted, which hides nothing here,", "waiver"};
+    _cleanup_(buf_done) struct buf b = BUF_INIT(16384), safe = BUF_INIT(65536);
+
+    buf_printf(&b, "%s %s (%s, line %u)", effects[x->effect], waiver_text(x->waiver, true, r->waivers.all.arena), x->waiver->file, x->waiver->line);
+    buf_add_safe(&safe, buf_slice(&b));
+    buf_addc(out, ' ');
+    opts_wrap(out, buf_z(&safe), 1, 2, cli_text_width(r->c));
+}
+
+static void print_attribute(struct buf *out, const char *before, struct slice value)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(65536);
+
+    xml_escape(&b, value);
+    buf_addz(out, before);
+    buf_add_safe(out, buf_slice(&b));
+    buf_addc(out, '"');
+}
+
+/* An element for a file of waivers, whose owner and reason are left to fill in; until then it is refused. */
+static void offer_waiver(const struct run *r, const struct finding *x, struct buf *out)
+{
+    buf_addz(out, " to accept it for a while, with owner and reason filled in (docs/waivers.md)\n");
+    print_attribute(out, "  <waiver rule=\"", x->rule->id);
+    print_attribute(out, " host=\"", r->host_name.n ? r->host_name : slice_of(r->label));
+    buf_addz(out, "\n         ");
+    if (x->row->key.n)
+        print_attribute(out, " subject=\"", x->row->key);
+    print_attribute(out, " owner=\"\" until=\"", date_of_days(date_days(r->waivers.all.today) + OFFER_DAYS, r->waivers.all.arena));
+    buf_addz(out, ">\n    <reason></reason>\n  </waiver>\n");
 }
 
 static void explain_row(struct run *r, const struct match_ctx *m, const struct findings *all, const struct row *row, struct buf *out)
@@ -108,7 +155,7 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct f
     enum tri when;
 
     match_rule(m, r->rule, row, &x, &when);
-    add_guards(all, &x);
+    add_others(all, &x);
     buf_add_safe(&safe, row->key.n ? row->key : m->facts->schema->tables[row->table].name);
     buf_printf(out, "%s%s%s: %s", cli_style(r->c, STYLE_BOLD), buf_z(&safe), cli_style(r->c, STYLE_NONE), verdict(&x, when));
     if (x.result == TRI_TRUE)
@@ -120,6 +167,8 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct f
     if (x.result == TRI_TRUE && (x.withheld_by || x.superseded_by))
         buf_printf(out, ", %s by " SLICE_FMT, x.withheld_by ? "withheld" : "replaced", SLICE_ARG((x.withheld_by ? x.withheld_by : x.superseded_by)->id));
     buf_addc(out, '\n');
+    if (x.waiver)
+        print_waiver(r, &x, out);
     print_trace(r, m->facts, " conditions", x.trace, x.ntrace, out);
     if (r->rule->nevidence && x.result != TRI_FALSE) {
         buf_printf(out, " evidence %s\n", seen[x.evidence]);
@@ -139,6 +188,8 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct f
         for (size_t k = 0; k < check.nnotes && check.state == GATE_OPEN; k++)
             print_point(r, check.notes[k], out);
     }
+    if (finding_counts(&x) && (!x.waiver || x.effect == WAIVER_EXPIRED))
+        offer_waiver(r, &x, out);
     buf_addc(out, '\n');
     r->explained++;
 }
@@ -151,10 +202,14 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     unsigned t = r->rule->subject;
     const struct table *table = &h->facts->schema->tables[t];
     struct findings all;
+    const struct value *name = facts_cell(h->facts, facts_single(h->facts, "host"), "name");
     const char *why;
 
     if (match_run(&m, &all, e) < 0)
         return e->code;
+    waivers_apply(&r->waivers.all, h->facts, h->target->label, &all);
+    r->label = h->target->label;
+    r->host_name = name->state == VS_KNOWN ? name->s : (struct slice){NULL, 0};
     if (h->incomplete) {
         cli_warn(r->c, "%s: %s", h->target->label, h->incomplete);
         r->incomplete = true;
@@ -229,6 +284,10 @@ static int run(struct cli *c, int argc, char **argv)
                       SLICE_ARG(near.n ? near : SLICE_LIT("")), near.n ? "?" : "");
         return cli_fail(c, "explain", &e);
     }
+    if (waivers_read(&env, c, true, v.waiver_files.v, v.waiver_files.n, v.day, &r.waivers, &e) < 0)
+        return cli_fail(c, "explain", &e);
+    waivers_warn(c, &r.waivers, &r.rules.rules);
+    r.incomplete = r.waivers.nrefused > 0;
     r.subject = n == 3 ? argv[2] : NULL;
     r.page = env_rule_page(&env, r.rule->id);
     if (env_hosts(&env, argv[0], on_host, &r, &e) < 0) {
@@ -251,7 +310,7 @@ const struct command cmd_explain = {
                 "vmkfit explain fixtures/sys-5028d-6.5-after vmw-ahci-slow-6.5 vmhba0\n",
     .description = "For each row of the table that the rule is about, or for SUBJECT alone, such as vmhba0: every condition with its line in the "
                    "rule file and yes, no or ? (unknown), the cell it looked at, and the command, file and line that the cell came from. "
-                   "Evidence and the gates of the fixes follow. RULE is an id of \"vmkfit rules list\".",
+                   "Evidence and the gates of the fixes follow, and a waiver to fill in (docs/waivers.md). RULE is an id of \"vmkfit rules list\".",
     .opts = explain_opts,
     .group = &hosts_over_ssh,
     .run = run,

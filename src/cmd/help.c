@@ -25,8 +25,8 @@ static const struct opts_section sections[] = {
     {"EXIT STATUS",
      "    0   nothing at or above --fail-on\n"
      "    1   the run failed, or saved answers could not be read at all\n"
-     "    2   findings at or above --fail-on; of rules lint and rules test: faults\n"
-     "    3   incomplete: a host was not reached, or a host or an answer could not be read whole\n"
+     "    2   findings at or above --fail-on; of rules lint and rules test: faults; of waivers: one has expired\n"
+     "    3   incomplete: a host was not reached, a host or an answer could not be read whole, or a file of waivers is refused\n"
      "    64  wrong words on the command line\n\n"
      "Of several the first of 1, 2, 3, 0 counts. Results go to standard output, everything else to standard error."},
     {"ENVIRONMENT",
@@ -34,13 +34,14 @@ static const struct opts_section sections[] = {
      "share/vmkfit. NO_COLOR and TERM=dumb "
      "switch colour off. COLUMNS sets the width of tables.\n\n"
      "SSH_AUTH_SOCK names the ssh agent. CREDENTIALS_DIRECTORY, set by systemd, may hold vmkfit.password. STATE_DIRECTORY, else XDG_STATE_HOME, says where tries "
-     "with a password are counted."},
+     "with a password are counted. XDG_CONFIG_HOME, else ~/.config, has vmkfit/waivers.d."},
     {"FILES",
      "probes/ and rules/ are looked for in the folder of the program, the one above it, ../share/vmkfit, "
      "/usr/share/vmkfit and VMKFIT_DATA; "
      "--data comes before all.\n\n"
      "probes/schema.xml declares tables and columns, probes/releases.xml the builds of ESXi; the other files in "
-     "probes/ say what is asked. rules/ holds the rules, rules/rules.rng their RELAX NG schema for editors."},
+     "probes/ say what is asked. rules/ holds the rules, rules/rules.rng their RELAX NG schema for editors.\n\n"
+     "/etc/vmkfit/waivers.d/*.xml and ~/.config/vmkfit/waivers.d/*.xml hold the findings that a site accepts for a while; docs/waivers.md."},
     {"EXAMPLES",
      "A host over SSH:\n\n"
      "    vmkfit trust root@esx01\n"
@@ -55,7 +56,7 @@ static const struct opts_section sections[] = {
      "    vmkfit scan --json bundles/*.tgz > report.json || mail -s 'ESXi findings' admins < report.json\n"},
     {"SEE ALSO",
      "vmkfit-rules(5); in the documentation docs/facts.md, docs/writing-rules.md, docs/writing-probes.md, "
-     "docs/saving-outputs.md, docs/live-hosts.md."},
+     "docs/saving-outputs.md, docs/live-hosts.md, docs/waivers.md."},
     {0},
 };
 

@@ -1,7 +1,6 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/fsw.h"
 #include "base/fsx.h"
@@ -92,17 +91,6 @@ bool rules_concern(const struct rules_run *r, const char *file)
             return true;
     }
     return r->nfiles == 0;
-}
-
-struct slice rules_today(struct arena *a)
-{
-    time_t now = time(NULL);
-    struct tm tm;
-    char text[16];
-
-    if (!gmtime_r(&now, &tm) || strftime(text, sizeof text, "%Y-%m-%d", &tm) == 0)
-        return (struct slice){NULL, 0};
-    return arena_dup(a, slice_of(text));
 }
 
 int rules_put(struct rules_run *r, struct slice text)

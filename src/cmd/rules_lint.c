@@ -44,7 +44,7 @@ int rules_lint(struct rules_run *r)
 {
     struct slice *files;
     size_t n = rules_operands(r, &files);
-    struct lint l = {.rules = &r->rules, .arena = r->env.arena, .today = rules_today(r->env.arena), .filled = filled, .ctx = &r->env};
+    struct lint l = {.rules = &r->rules, .arena = r->env.arena, .today = cli_today(r->env.arena), .filled = filled, .ctx = &r->env};
     struct knowledge knowledge;
     struct err e = {0};
     size_t looked_at = 0;

@@ -34,7 +34,7 @@ static struct slice name_of(struct rules_run *r, struct slice id)
 
 int rules_new(struct rules_run *r)
 {
-    struct drafting d = {.r = r, .out = BUF_INIT(1u << 20), .today = rules_today(r->env.arena)};
+    struct drafting d = {.r = r, .out = BUF_INIT(1u << 20), .today = cli_today(r->env.arena)};
     struct err e = {0};
     int rc, status;
 

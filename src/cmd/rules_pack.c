@@ -86,7 +86,7 @@ static uint64_t serial_of(const char *text)
 /* Name, serial and date of the pack to be made. */
 static int describe(struct rules_run *r, struct pack *p, struct err *e)
 {
-    struct slice day = rules_today(r->env.arena);
+    struct slice day = cli_today(r->env.arena);
 
     if (!r->v->key || !r->v->name || r->nfiles == 0)
         return err_set(e, VF_EUSAGE, "sign wants rule files, --key FILE (vmkfit rules key makes one) and --name NAME");

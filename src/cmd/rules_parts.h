@@ -65,8 +65,6 @@ int rules_put(struct rules_run *r, struct slice text);
 const struct rule *rules_named(struct rules_run *r, const char *id, struct err *e);
 /* "rules/nvme.xml, line 32", and what it replaces. */
 const char *rules_origin(struct rules_run *r, const struct rule *rule);
-/* The day, YYYY-MM-DD. */
-struct slice rules_today(struct arena *a);
 /* A line of a file's or a host's making: safe for a terminal. */
 void rules_say(struct rules_run *r, const char *text);
 

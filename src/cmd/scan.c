@@ -2,6 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/layers.h"
+#include "cmd/waivers.h"
 #include "out/report.h"
 
 #define MAX_NAMES 40u /* of files not used */
@@ -11,8 +12,8 @@ static const char *const levels[] = {"note", "warning", "critical", "never", NUL
 struct scan_values {
     bool json, strict;
     int fail_on;
-    const char *upgrade_to;
-    struct opt_list rules;
+    const char *upgrade_to, *day;
+    struct opt_list rules, waiver_files;
 };
 
 static const struct opt scan_opts[] = {
@@ -22,6 +23,7 @@ static const struct opt scan_opts[] = {
     {"upgrade-to", 0, OPT_TEXT, offsetof(struct scan_values, upgrade_to), "RELEASE", "also apply the rules about an upgrade to this release, such as 7.0",
      NULL},
     {"rules", 0, OPT_LIST, offsetof(struct scan_values, rules), "FILE,...", "further rule files or folders; a rule there replaces one of the same id", NULL},
+    WAIVER_OPTS(struct scan_values),
     {0},
 };
 
@@ -31,10 +33,12 @@ struct run {
     const struct scan_values *v;
     struct ruleset rules;
     struct layers layers;
+    struct site_waivers waivers;
     struct release upgrade_to;
     const char *path;
     struct js *hosts;
     size_t nhosts, incomplete, unread, with[3]; /* with: hosts by their most severe finding */
+    size_t waived;    /* findings that waivers hide */
     size_t failed;    /* targets of which nothing can be read */
     size_t unreached; /* live hosts that could not be connected to, or not logged in to */
     bool findings, unsure;
@@ -86,7 +90,8 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 30);
     struct run *r = ctx;
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
-    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete, !h->target->channel, layers_text(&r->layers)};
+    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete, !h->target->channel, layers_text(&r->layers),
+                              &r->waivers.all};
     struct report_style style;
     struct report report;
     static const enum severity never = SEV_CRITICAL + 1;
@@ -97,6 +102,7 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     r->nhosts++;
     r->incomplete += h->incomplete || report.ndamaged;
     r->unread += report.unread;
+    r->waived += report.waived;
     r->unsure |= report.unsure > 0 || report.nblind > 0;
     for (unsigned k = 0; k < 3; k++)
         r->findings |= fail_on != never && k >= (unsigned)fail_on && report.counts[k];
@@ -123,7 +129,28 @@ static int scan_status(const struct run *r)
         return STATUS_FAILED;
     if (r->findings)
         return STATUS_FINDINGS;
-    return r->incomplete || r->unreached || r->layers.refused || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
+    return r->incomplete || r->unreached || r->layers.refused || r->waivers.nrefused || (r->v->strict && r->unsure) ? STATUS_INCOMPLETE : STATUS_OK;
+}
+
+/* About the waivers as such; what they did stands with the hosts' findings. */
+static struct js *waivers_json(const struct run *r)
+{
+    struct js *o = js_object(), *refused = js_array(), *gone = js_array(), *unused = js_array();
+
+    for (size_t i = 0; i < r->waivers.nrefused; i++)
+        js_add(refused, js_textz(r->waivers.refused[i]));
+    for (size_t i = 0; i < r->waivers.all.n; i++) {
+        const struct waiver *w = &r->waivers.all.v[i];
+
+        if (w->fitted == 0)
+            js_add(waiver_known(w, &r->rules.rules) ? unused : gone, waiver_json(w));
+    }
+    js_put(o, "day", js_text(r->waivers.all.today));
+    js_put(o, "loaded", js_int((int64_t)r->waivers.all.n));
+    js_put(o, "files_refused", refused);
+    js_put(o, "rule_gone", gone);
+    js_put(o, "unused", unused);
+    return o;
 }
 
 static int print_json(struct run *r)
@@ -141,11 +168,36 @@ static int print_json(struct run *r)
     js_put(doc, "schema_version", js_int(REPORT_JSON_VERSION));
     js_put(doc, "vmkfit", js_textz(VMKFIT_VERSION));
     js_put(doc, "rules", rules);
+    js_put(doc, "waivers", waivers_json(r));
     js_put(doc, "upgrade_to", js_textz(r->v->upgrade_to));
     js_put(doc, "hosts", r->hosts);
     js_put(doc, "totals", totals);
     r->hosts = NULL;
     return cli_write_json(r->c, &doc);
+}
+
+/* Waivers that no finding of any host fits: perhaps their reason is gone. */
+static int print_unused(const struct run *r)
+{
+    _cleanup_(buf_done) struct buf b = BUF_INIT(8u << 20), safe = BUF_INIT(16u << 20);
+    struct report_style style;
+    size_t n = 0;
+
+    style_of(r->c, &style);
+    for (size_t i = 0; i < r->waivers.all.n; i++) {
+        const struct waiver *w = &r->waivers.all.v[i];
+
+        if (w->fitted || !waiver_known(w, &r->rules.rules))
+            continue;
+        buf_printf(&b, "%s" SLICE_FMT " on " SLICE_FMT " (%s:%u)", n++ ? "; " : "no finding fits the waiver of ", SLICE_ARG(w->rule), SLICE_ARG(w->host), w->file, w->line);
+    }
+    if (n == 0)
+        return 0;
+    buf_add_safe(&safe, buf_slice(&b));
+    buf_reset(&b);
+    buf_printf(&b, "\n%snot waived%s    ", style.dim, style.none);
+    opts_wrap(&b, buf_z(&safe), 14, 14, style.width);
+    return cli_write(r->c, &b);
 }
 
 /* The end of a report on several hosts, which nobody reads from the top. */
@@ -163,6 +215,8 @@ static int print_totals(const struct run *r)
         buf_printf(&text, "; %zu not read at all", r->unread);
     if (r->unreached)
         buf_printf(&text, "; %zu more not reached", r->unreached);
+    if (r->waived)
+        buf_printf(&text, "; %zu finding%s waived", r->waived, r->waived == 1 ? "" : "s");
     buf_printf(&b, "\n%s%-4zu hosts%s    ", style.bold, r->nhosts, style.none);
     opts_wrap(&b, buf_z(&text), 14, 14, style.width);
     return cli_write(r->c, &b);
@@ -182,6 +236,9 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
     r->layers.env = env;
     if (layers_rules(&r->layers, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
         return cli_fail(c, "scan", &e);
+    if (waivers_read(env, c, true, r->v->waiver_files.v, r->v->waiver_files.n, r->v->day, &r->waivers, &e) < 0)
+        return cli_fail(c, "scan", &e);
+    waivers_warn(c, &r->waivers, &r->rules.rules);
     for (int i = 0; i < n; i++) { /* a target that fails does not keep the others from being read */
         r->path = targets[i];
         rc = env_hosts(env, targets[i], on_host, r, &e);
@@ -195,6 +252,8 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         }
     }
     rc = r->v->json ? print_json(r) : r->nhosts > 1 ? print_totals(r) : 0;
+    if (rc == 0 && !r->v->json && c->verbose)
+        rc = print_unused(r);
     return rc ? rc : scan_status(r);
 }
 
@@ -238,8 +297,11 @@ const struct command cmd_scan = {
         "vCenter's .zip; then one host follows the other. What is not there is unknown, never ok.\n\n"
         "The report shows the commands of a fix only when every gate that facts can decide passes; else it says what stands in the way. vmkfit "
         "only reads; it never changes a host.\n\n"
+        "A finding that a waiver accepts (docs/waivers.md) is listed as waived and does not count; a critical one stays, marked. Waivers are read from "
+        "/etc/vmkfit/waivers.d/*.xml, vmkfit/waivers.d/*.xml below XDG_CONFIG_HOME (default ~/.config), and --waivers.\n\n"
         "Exit status: 0 nothing at or above --fail-on, 1 saved answers could not be read at all, 2 findings at or above --fail-on, 3 incomplete (a "
-        "host was not reached, a host or an answer could not be read whole, or a pack or file of rules could not be used; with --strict also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
+        "host was not reached, a host or an answer could not be read whole, or a pack or file of rules or of waivers could not be used; with --strict "
+        "also rules that could not be decided). Of several the first of 1, 2, 3, 0 "
         "counts.",
     .opts = scan_opts,
     .group = &hosts_over_ssh,

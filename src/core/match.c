@@ -8,7 +8,7 @@ bool finding_counts(const struct finding *f)
 {
     bool guard = f->rule->nrestrains && f->severity == SEV_NOTE;
 
-    return f->result == TRI_TRUE && !f->withheld_by && !f->superseded_by && !guard;
+    return f->result == TRI_TRUE && !f->withheld_by && !f->superseded_by && f->effect != WAIVER_HIDDEN && !guard;
 }
 
 static bool upgrade_concerns(const struct match_ctx *m, const struct rule *r)
@@ -267,6 +267,12 @@ static int by_weight(const void *a, const void *b)
     return rc ? rc : slice_cmp(x->rule->id, y->rule->id);
 }
 
+void findings_sort(struct findings *f)
+{
+    if (f->n > 1)
+        qsort(f->v, f->n, sizeof *f->v, by_weight);
+}
+
 /*
  * What became of each rule over all rows. The arrays are as long as the rule set but only touched where rules can match: untouched pages of
  * them cost nothing, so that a host's time does not grow with the rules loaded.
@@ -335,7 +341,6 @@ int match_run(const struct match_ctx *m, struct findings *out, struct err *e)
     if (rc < 0)
         return err_set(e, VF_ELIMIT, "more than %u findings on one host", MAX_FINDINGS);
     restrain(m, out);
-    if (out->n > 1)
-        qsort(out->v, out->n, sizeof *out->v, by_weight);
+    findings_sort(out);
     return 0;
 }

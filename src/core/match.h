@@ -12,6 +12,17 @@ enum evidence {
     EVIDENCE_UNKNOWN,   /* not collected */
 };
 
+/* What a waiver (core/waiver.h) did to a finding that counts. */
+enum waiver_effect {
+    WAIVER_NONE,
+    WAIVER_HIDDEN,   /* it does not count any more */
+    WAIVER_LOWERED,  /* it is less severe */
+    WAIVER_ACCEPTED, /* only said: it is critical, restrains others, or is no more severe than what it would be lowered to */
+    WAIVER_EXPIRED,  /* only said: the waiver has ended */
+};
+
+struct waiver;
+
 struct finding {
     const struct rule *rule;
     const struct row *row;
@@ -23,6 +34,9 @@ struct finding {
     const struct rule *withheld_by;     /* a guard that holds */
     const struct rule *guard_unknown;   /* a guard that could not be decided: the finding stays, its fixes do not */
     const struct rule *superseded_by;
+    const struct waiver *waiver;        /* NULL: none is about it */
+    enum waiver_effect effect;
+    enum severity unwaived;             /* with a waiver: the severity without it */
     const struct step_taken *trace, *evidence_trace;
     size_t ntrace, nevidence_trace;
 };
@@ -55,7 +69,10 @@ void match_rule(const struct match_ctx *m, const struct rule *r, const struct ro
  */
 const char *match_decided(const struct facts *f, const struct finding *found, struct arena *a);
 
-/* Does a finding count: true, neither withheld nor superseded, and no mere guard (a note that restrains others speaks through them). */
+/* Most severe first, then by subject and rule: for who has changed a severity. */
+void findings_sort(struct findings *f);
+
+/* Does a finding count: true, neither withheld nor superseded nor hidden by a waiver, and no mere guard (a note that restrains others speaks through them). */
 bool finding_counts(const struct finding *f);
 
 #endif

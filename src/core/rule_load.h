@@ -12,7 +12,7 @@ struct rule_path {
     struct step steps[SCHEMA_MAX_STEPS];
 };
 
-/* Between rule.c (rules), rule_cond.c (conditions) and rule_fix.c (fixes, examples): the state of one loading. Not for others. */
+/* Between rule.c (rules), rule_cond.c (conditions) and rule_fix.c (fixes, examples): the state of one loading; of waiver.c too, which needs no rules. Not for others. */
 struct rule_loading {
     struct xml *x;
     struct arena *a;

@@ -279,6 +279,19 @@ bool trace_decides(const struct finding *f, const struct step_taken *s)
     return s->cell && s->row && s->result == f->result;
 }
 
+const char *waiver_text(const struct waiver *w, bool reason, struct arena *a)
+{
+    const char *left = w->days < 0 || w->days > WAIVER_SOON_DAYS ? ""
+                       : w->days == 0                            ? " (today is its last day)"
+                       : w->days == 1                            ? " (ends tomorrow)"
+                                                                 : arena_printf(a, " (ends in %lld days)", (long long)w->days);
+    const char *why = reason ? arena_printf(a, ": " SLICE_FMT, SLICE_ARG(w->reason)) : "";
+
+    if (w->days < 0)
+        return arena_printf(a, "by " SLICE_FMT " expired on " SLICE_FMT "%s", SLICE_ARG(w->owner), SLICE_ARG(w->until), why);
+    return arena_printf(a, "by " SLICE_FMT " until " SLICE_FMT "%s%s", SLICE_ARG(w->owner), SLICE_ARG(w->until), left, why);
+}
+
 /* --- the whole --- */
 
 static int judge(struct report *r, struct report_item *item)
@@ -299,7 +312,7 @@ static int judge(struct report *r, struct report_item *item)
 static bool has_finding(const struct report *r, const struct row *row)
 {
     for (size_t i = 0; i < r->findings.n; i++)
-        if (r->findings.v[i].row == row && finding_counts(&r->findings.v[i]))
+        if (r->findings.v[i].row == row && (finding_counts(&r->findings.v[i]) || r->findings.v[i].effect == WAIVER_HIDDEN))
             return true;
     return false;
 }
@@ -458,6 +471,8 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
                            .facts = m->facts};
     if (match_run(m, &out->findings, e) < 0)
         return e->code;
+    if (s->waivers)
+        waivers_apply(s->waivers, m->facts, s->label, &out->findings);
     items = arena_array(m->arena, out->findings.n + 1, sizeof *items);
     if (!items)
         return err_set(e, VF_ELIMIT, "%s: more findings than there is room for", s->label);
@@ -472,6 +487,8 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
             return err_set(e, VF_ELIMIT, "%s: more findings than there is room for", s->label);
         if (finding_counts(f))
             out->counts[f->severity]++;
+        out->waived += f->effect == WAIVER_HIDDEN;
+        out->softened += f->unwaived > SEV_NOTE && (f->effect == WAIVER_HIDDEN || (f->effect == WAIVER_LOWERED && f->severity == SEV_NOTE));
         out->unsure += f->result == TRI_UNKNOWN && !f->withheld_by && !f->superseded_by;
         out->withheld += f->result == TRI_TRUE && (f->withheld_by || f->superseded_by);
     }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "core/derive.h"
 #include "core/gate.h"
+#include "core/waiver.h"
 
 /*
  * The report of one host: what was found, on what evidence, what to do, and, where nothing was found, what the silence rests on. report.c
@@ -45,6 +46,7 @@ struct report {
     const struct report_item *items; /* one per finding, same order */
     size_t counts[3];                /* findings that count, by severity */
     size_t unsure, withheld;
+    size_t waived, softened; /* findings that a waiver hides; that waivers hide or lower to notes, and that were more */
     struct texts strangers;          /* storage controllers and NICs that no rule knows: "vmhba1 8086:a182 vmw_ahci" */
     const char *changed; /* newest VIB installation, image change, boot: one line, or NULL */
     const char **damaged; /* answers that were cut, refused or unreadable: "ask (file): why" */
@@ -60,9 +62,17 @@ struct report_source { /* what a target adds to facts and findings */
     const char *target, *label, *kind, *incomplete;
     bool unread; /* nothing of it could be read */
     const char *layers; /* packs and files of rules beside the shipped ones; NULL */
+    struct waivers *waivers; /* NULL: none */
 };
 
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e);
+
+/*
+ * What a waiver says, for people: "until 2027-03-31 by OWNER", with the reason behind a colon, and how many days are left when these are few.
+ * "by OWNER expired on 2027-03-31" of one that has ended. In the arena.
+ */
+const char *waiver_text(const struct waiver *w, bool reason, struct arena *a);
+struct js *waiver_json(const struct waiver *w);
 
 struct report_style {
     unsigned width, verbose;

@@ -80,6 +80,36 @@ static struct js *fix(const struct report_fix *x)
     return o;
 }
 
+struct js *waiver_json(const struct waiver *w)
+{
+    struct js *o = js_object();
+
+    js_put(o, "rule", js_text(w->rule));
+    js_put(o, "host", js_text(w->host));
+    js_put(o, "subject", js_text(w->subject));
+    js_put(o, "severity", w->severity < 0 ? js_null() : js_textz(severity_name((enum severity)w->severity)));
+    js_put(o, "owner", js_text(w->owner));
+    js_put(o, "until", js_text(w->until));
+    js_put(o, "days_left", js_int(w->days));
+    js_put(o, "reason", js_text(w->reason));
+    js_put(o, "file", js_textz(w->file));
+    js_put(o, "line", js_int(w->line));
+    return o;
+}
+
+static struct js *waived(const struct finding *f)
+{
+    static const char *const effects[] = {"none", "hidden", "lowered", "accepted", "expired"};
+    struct js *o;
+
+    if (!f->waiver)
+        return js_null();
+    o = waiver_json(f->waiver);
+    js_put(o, "effect", js_textz(effects[f->effect]));
+    js_put(o, "severity_without", js_textz(severity_name(f->unwaived)));
+    return o;
+}
+
 static struct js *finding(const struct report *r, const struct report_item *it)
 {
     static const char *const evidence[] = {"none", "seen", "not-seen", "unknown"};
@@ -109,16 +139,18 @@ static struct js *finding(const struct report *r, const struct report_item *it)
     js_put(o, "newer_than_list", js_bool(f->newer_than_list));
     js_put(o, "withheld_by", f->withheld_by ? js_text(f->withheld_by->id) : js_null());
     js_put(o, "superseded_by", f->superseded_by ? js_text(f->superseded_by->id) : js_null());
+    js_put(o, "waiver", waived(f));
     js_put(o, "fixes", fixes);
     return o;
 }
 
 struct js *report_json(const struct report *r)
 {
-    struct js *o = js_object(), *host = js_object(), *list = js_array(), *summary = js_object(), *blind = js_array();
+    struct js *o = js_object(), *host = js_object(), *list = js_array(), *summary = js_object(), *blind = js_array(),
+              *hidden = js_array();
 
     for (size_t i = 0; i < r->findings.n; i++)
-        js_add(list, finding(r, &r->items[i]));
+        js_add(r->findings.v[i].effect == WAIVER_HIDDEN ? hidden : list, finding(r, &r->items[i]));
     for (size_t i = 0; i < r->nblind; i++) {
         struct js *b = js_object();
 
@@ -141,6 +173,7 @@ struct js *report_json(const struct report *r)
     js_put(summary, "note", js_int((int64_t)r->counts[SEV_NOTE]));
     js_put(summary, "unsure", js_int((int64_t)r->unsure));
     js_put(summary, "withheld", js_int((int64_t)r->withheld));
+    js_put(summary, "waived", js_int((int64_t)r->waived));
     js_put(summary, "rules_loaded", js_int((int64_t)r->findings.rules));
     js_put(summary, "rules_applied", js_int((int64_t)r->findings.applied));
     js_put(summary, "rules_ok", js_int((int64_t)r->findings.ok));
@@ -151,6 +184,7 @@ struct js *report_json(const struct report *r)
     js_put(o, "host", host);
     js_put(o, "summary", summary);
     js_put(o, "findings", list);
+    js_put(o, "waived", hidden);
     js_put(o, "no_rule_for", slices(r->strangers.v, r->strangers.n));
     js_put(o, "not_judged", blind);
     js_put(o, "changed", js_textz(r->changed));

@@ -95,7 +95,7 @@ struct group {
 static bool same_group(const struct finding *a, const struct finding *b)
 {
     return a->rule == b->rule && a->result == b->result && a->severity == b->severity && a->evidence == b->evidence && a->withheld_by == b->withheld_by &&
-           a->superseded_by == b->superseded_by;
+           a->superseded_by == b->superseded_by && a->waiver == b->waiver && a->effect == b->effect && a->unwaived == b->unwaived;
 }
 
 static const char *plural(const struct table *t)
@@ -278,6 +278,31 @@ static bool same_fixes(const struct report_item *a, const struct report_item *b)
     return true;
 }
 
+/* A waiver that left the finding where it is: who accepts it, and how it stands. */
+static void accepted(const struct printing *p, const struct finding *f)
+{
+    const char *text = f->waiver ? waiver_text(f->waiver, true, p->r->m->arena) : NULL;
+
+    switch (f->effect) {
+    case WAIVER_NONE:
+    case WAIVER_HIDDEN:
+        return;
+    case WAIVER_LOWERED:
+        line(p, "lowered", "from %s %s", severity_name(f->unwaived), text);
+        return;
+    case WAIVER_ACCEPTED:
+        line(p, "accepted", "%s%s: " SLICE_FMT, waiver_text(f->waiver, false, p->r->m->arena),
+             f->severity == SEV_CRITICAL ? "; critical, so it counts all the same"
+             : f->rule->nrestrains       ? "; it holds others back, so it counts all the same"
+                                         : "",
+             SLICE_ARG(f->waiver->reason));
+        return;
+    case WAIVER_EXPIRED:
+        line(p, "waiver", "%s", text);
+        return;
+    }
+}
+
 /* before: what was said of another subject of the same rule, or NULL. */
 static void group_body(const struct printing *p, const struct group *g, const struct report_item *before)
 {
@@ -289,6 +314,7 @@ static void group_body(const struct printing *p, const struct group *g, const st
         line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
     if (f->superseded_by)
         line(p, "replaced", "by " SLICE_FMT, SLICE_ARG(f->superseded_by->id));
+    accepted(p, f);
     subjects(p, g);
     if (g->n == 1)
         for (size_t i = 0; i < it->nabout; i++)
@@ -332,7 +358,7 @@ static void findings(const struct printing *p)
     for (size_t i = 0; done && i < r->findings.n; i++) {
         const struct finding *f = r->items[i].finding;
 
-        if (done[i] || f->result != TRI_TRUE || (!finding_counts(f) && !p->s->verbose))
+        if (done[i] || f->result != TRI_TRUE || f->effect == WAIVER_HIDDEN || (!finding_counts(f) && !p->s->verbose))
             continue;
         g.n = 0;
         for (size_t k = i; k < r->findings.n; k++)
@@ -346,6 +372,23 @@ static void findings(const struct printing *p)
     }
 }
 
+/* "label  text" that begins at the margin, as findings do. */
+static void entry(const struct printing *p, const char *label, struct slice text)
+{
+    _cleanup_(buf_done) struct buf safe = BUF_INIT(16384);
+
+    buf_printf(p->out, "%s%-*s%s", p->s->dim, (int)(INDENT + LABEL_WIDTH), label, p->s->none);
+    buf_add_safe(&safe, text);
+    opts_wrap(p->out, buf_z(&safe), INDENT + LABEL_WIDTH, INDENT + LABEL_WIDTH, p->s->width);
+}
+
+static void add_subjects(struct buf *b, const struct finding *f, size_t n)
+{
+    buf_printf(b, SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(f->rule->id), f->row->key.n ? ", " : "", SLICE_ARG(f->row->key));
+    if (n > 1)
+        buf_printf(b, " and %zu more", n - 1);
+}
+
 /* Undetermined rules, one line a rule; the reason is what a person can act on. */
 static void unsure(const struct printing *p)
 {
@@ -355,6 +398,7 @@ static void unsure(const struct printing *p)
 
     for (size_t i = 0; done && i < r->findings.n; i++) {
         const struct finding *f = r->items[i].finding;
+        _cleanup_(buf_done) struct buf b = BUF_INIT(4096);
         size_t n = 0;
 
         if (done[i] || f->result != TRI_UNKNOWN || f->withheld_by || f->superseded_by)
@@ -368,21 +412,39 @@ static void unsure(const struct printing *p)
         if (!p->s->verbose && shown == FEW)
             continue;
         shown++;
-        buf_printf(p->out, "%s%-*s%s", p->s->dim, (int)(INDENT + LABEL_WIDTH), "unsure", p->s->none);
-        {
-            _cleanup_(buf_done) struct buf b = BUF_INIT(4096), safe = BUF_INIT(16384);
-
-            buf_printf(&b, SLICE_FMT "%s" SLICE_FMT, SLICE_ARG(f->rule->id), f->row->key.n ? ", " : "", SLICE_ARG(f->row->key));
-            if (n > 1)
-                buf_printf(&b, " and %zu more", n - 1);
-            buf_printf(&b, ": %s", f->why);
-            buf_add_safe(&safe, buf_slice(&b));
-            opts_wrap(p->out, buf_z(&safe), INDENT + LABEL_WIDTH, INDENT + LABEL_WIDTH, p->s->width);
-        }
+        add_subjects(&b, f, n);
+        buf_printf(&b, ": %s", f->why);
+        entry(p, "unsure", buf_slice(&b));
     }
     if (rules > shown)
         buf_printf(p->out, "%*sand %zu more rules (-v names them)\n", (int)(INDENT + LABEL_WIDTH), "", rules - shown);
     if (rules)
+        buf_addc(p->out, '\n');
+}
+
+/* Hidden by waivers: a line for each rule and waiver, with -v for each subject. */
+static void waived(const struct printing *p)
+{
+    const struct report *r = p->r;
+    bool *done = arena_array(r->m->arena, r->findings.n + 1, sizeof *done);
+
+    for (size_t i = 0; done && i < r->findings.n; i++) {
+        const struct finding *f = r->items[i].finding;
+        _cleanup_(buf_done) struct buf b = BUF_INIT(8192);
+        size_t n = 1;
+
+        if (done[i] || f->effect != WAIVER_HIDDEN)
+            continue;
+        for (size_t k = i + 1; k < r->findings.n && !p->s->verbose; k++)
+            if (r->items[k].finding->effect == WAIVER_HIDDEN && r->items[k].finding->waiver == f->waiver) {
+                done[k] = true;
+                n++;
+            }
+        add_subjects(&b, f, n);
+        buf_printf(&b, ": %s, %s", severity_name(f->unwaived), waiver_text(f->waiver, p->s->verbose, r->m->arena));
+        entry(p, "waived", buf_slice(&b));
+    }
+    if (r->waived)
         buf_addc(p->out, '\n');
 }
 
@@ -457,8 +519,8 @@ static void foot(const struct printing *p)
     static const struct slice none = {NULL, 0};
 
     if (r->counts[2] + r->counts[1] == 0)
-        buf_printf(p->out, "%sNothing above a note%s.%s\n", in_doubt(r) ? "" : p->s->green, in_doubt(r) ? " in what could be read" : "",
-                   p->s->none);
+        buf_printf(p->out, "%sNothing above a note%s%s.%s\n", in_doubt(r) || r->softened ? "" : p->s->green, in_doubt(r) ? " in what could be read" : "",
+                   r->softened ? ", apart from what waivers accept" : "", p->s->none);
     for (size_t i = 0; i < r->nblind; i++) {
         const struct report_blind *x = &r->blind[i];
         struct slice table = r->facts->schema->tables[x->table].name;
@@ -513,5 +575,6 @@ void report_text(const struct report *r, const struct report_style *s, struct bu
     buf_addc(out, '\n');
     findings(&p);
     unsure(&p);
+    waived(&p);
     foot(&p);
 }
