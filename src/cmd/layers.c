@@ -18,6 +18,69 @@ const char *layers_home(const struct cli *c, struct arena *a)
     return arena_printf(a, "%s/rules", own ? place_state(c, a) : PLACE_SYSTEM_STATE);
 }
 
+/* --- what is found --- */
+
+static struct layer *add(struct layers *l, const char *path, struct err *e)
+{
+    void *v = l->v;
+
+    if (arena_grow(l->env->arena, &v, l->n, &l->cap, sizeof *l->v, MAX_LAYERS) < 0) {
+        (void)err_set(e, VF_ELIMIT, "%s: more than %u packs and files of rules", path, MAX_LAYERS);
+        return NULL;
+    }
+    l->v = v;
+    l->v[l->n] = (struct layer){.name = path, .path = path};
+    return &l->v[l->n++];
+}
+
+struct walking {
+    struct layers *l;
+    const char *folder, *suffix; /* of what is looked for in it */
+    fsx_walk_fn *fn;
+    bool key;
+};
+
+/* why names the path. A key that is passed over is told and no more: the packs that it has signed are refused. */
+static void refuse(struct layers *l, const char *path, const char *why, bool key)
+{
+    struct err e = {0};
+    struct layer *layer = key ? NULL : add(l, arena_printf(l->env->arena, "%s", path), &e);
+
+    if (layer)
+        layer->refused = arena_printf(l->env->arena, "%s", why);
+    else
+        cli_warn(l->env->cli, "%s; it is not trusted", why);
+}
+
+static int walked(void *ctx, const char *path, const char *rel, struct err *e)
+{
+    const struct walking *w = ctx;
+
+    return slice_ends(slice_of(rel), w->suffix) ? w->fn(w->l, path, rel, e) : 0;
+}
+
+/* A link, a device, a folder that cannot be read: nothing that could have held rules is passed over in silence. */
+static void skipped(void *ctx, const char *rel, enum fsx_skipped what, const char *why)
+{
+    const struct walking *w = ctx;
+    struct arena *a = w->l->env->arena;
+
+    if (what == SKIPPED_FOLDER || slice_ends(slice_of(rel), w->suffix))
+        refuse(w->l, arena_printf(a, "%s/%s", w->folder, rel), arena_printf(a, "%s/%s: %s", w->folder, rel, why), w->key);
+}
+
+static fsx_walk_fn read_key;
+
+/* A folder that is not there holds nothing. */
+static void walk(struct layers *l, const char *folder, const char *suffix, fsx_walk_fn *fn)
+{
+    struct walking w = {l, folder, suffix, fn, fn == read_key};
+    struct err e = {0};
+
+    if (fsx_kind(folder) != FSX_NONE && fsx_walk_readable(folder, walked, skipped, &w, &e) < 0)
+        refuse(l, folder, e.msg, w.key);
+}
+
 /* --- keys --- */
 
 static int read_key(void *ctx, const char *path, const char *rel, struct err *e)
@@ -29,8 +92,7 @@ static int read_key(void *ctx, const char *path, const char *rel, struct err *e)
     struct slice pem;
     void *v;
 
-    if (!slice_ends(slice_of(rel), ".pub") && !slice_ends(slice_of(rel), ".pem"))
-        return 0;
+    (void)rel;
     path = arena_printf(a, "%s", path);
     if (fsx_read(path, MAX_KEY, a, &pem, NULL, &why) < 0 || sign_read_public(pem, path, &key, &why) < 0) {
         cli_warn(l->env->cli, "%s; it is not trusted", why.msg);
@@ -57,22 +119,13 @@ static size_t key_folders(const struct layers *l, const char *v[2])
     return 2;
 }
 
-/* A folder that is not there holds nothing; one that cannot be read is told. */
-static void walk(struct layers *l, const char *folder, fsx_walk_fn *fn)
-{
-    struct err e = {0};
-
-    if (fsx_kind(folder) != FSX_NONE && fsx_walk(folder, fn, l, &e) < 0)
-        cli_warn(l->env->cli, "%s; what is in there is not used", e.msg);
-}
-
 void layers_keys(struct layers *l)
 {
     const char *folders[2];
     size_t n = key_folders(l, folders);
 
     for (size_t i = 0; i < n && !l->keys_read; i++)
-        walk(l, folders[i], read_key);
+        walk(l, folders[i], ".pub", read_key);
     l->keys_read = true;
 }
 
@@ -103,19 +156,6 @@ int layers_open_pack(struct layers *l, struct slice bytes, const char *what, str
 
 /* --- packs and files --- */
 
-static struct layer *add(struct layers *l, const char *path, struct err *e)
-{
-    void *v = l->v;
-
-    if (arena_grow(l->env->arena, &v, l->n, &l->cap, sizeof *l->v, MAX_LAYERS) < 0) {
-        (void)err_set(e, VF_ELIMIT, "%s: more than %u packs and files of rules", path, MAX_LAYERS);
-        return NULL;
-    }
-    l->v = v;
-    l->v[l->n] = (struct layer){.name = path, .path = path};
-    return &l->v[l->n++];
-}
-
 static int find_pack(void *ctx, const char *path, const char *rel, struct err *e)
 {
     struct layers *l = ctx;
@@ -126,7 +166,7 @@ static int find_pack(void *ctx, const char *path, const char *rel, struct err *e
     struct slice bytes, base = slice_of(rel);
     struct err why = {0};
 
-    if (!slice_ends(base, PACK_SUFFIX) || strchr(rel, '/'))
+    if (strchr(rel, '/'))
         return 0;
     base = slice_cut(base, 0, base.n - strlen(PACK_SUFFIX));
     if (l->without && slice_eqz(base, l->without))
@@ -160,8 +200,7 @@ static int find_file(void *ctx, const char *path, const char *rel, struct err *e
     struct layer *layer;
     struct err why = {0};
 
-    if (!slice_ends(slice_of(rel), ".xml"))
-        return 0;
+    (void)rel;
     path = arena_printf(a, "%s", path);
     layer = add(l, path, e);
     if (!layer)
@@ -181,11 +220,12 @@ static void find(struct layers *l)
     struct arena *a = l->env->arena;
     const char *home = layers_home(l->env->cli, a);
 
+    layers_keys(l); /* before l->v is pointed into */
     if (strcmp(home, PLACE_SYSTEM_STATE "/rules") != 0)
-        walk(l, PLACE_SYSTEM_STATE "/rules", find_pack);
-    walk(l, home, find_pack);
-    walk(l, PLACE_SYSTEM_CONFIG "/rules.d", find_file);
-    walk(l, arena_printf(a, "%s/rules.d", place_config(l->env->cli, a)), find_file);
+        walk(l, PLACE_SYSTEM_STATE "/rules", PACK_SUFFIX, find_pack);
+    walk(l, home, PACK_SUFFIX, find_pack);
+    walk(l, PLACE_SYSTEM_CONFIG "/rules.d", ".xml", find_file);
+    walk(l, arena_printf(a, "%s/rules.d", place_config(l->env->cli, a)), ".xml", find_file);
 }
 
 /* --- loading --- */
