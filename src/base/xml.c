@@ -28,7 +28,8 @@ struct attr {
 
 struct event {
     enum xml_event kind;
-    uint32_t line;
+    uint32_t line, from_line; /* from_line: of the offset */
+    size_t offset; /* in the document: behind the attributes of the opening tag; of a text, behind the markup before it */
     const char *name;
     struct span text;
     size_t attrs, nattrs;
@@ -40,7 +41,7 @@ struct event {
  */
 struct xml {
     xmlParserCtxtPtr parser;
-    struct slice rest; /* not parsed yet */
+    struct slice in, rest; /* all; what is not parsed yet */
     bool finished, broken, whole;
     struct event *events;
     size_t nevents, events_cap, next; /* the current event is the one before next */
@@ -49,13 +50,42 @@ struct xml {
     struct buf bytes;
     size_t text_from; /* in bytes: text that goes on to their end and is no event yet */
     uint32_t text_line;
-    unsigned depth; /* of elements open behind the last event */
-    uint32_t lines[MAX_DEPTH]; /* where they were opened */
+    uint32_t markup_line; /* end of the last markup, where a text begins */
+    size_t markup_end;
+    unsigned depth, level; /* elements open behind the last event; behind the one that was handed out last */
+    struct { uint32_t line; size_t offset; } opened[MAX_DEPTH];
     char error[512];
     uint32_t error_line;
+    size_t error_offset;
 };
 
 /* --- called back --- */
+
+static size_t offset_now(const struct xml *x)
+{
+    const struct _xmlParserInput *at = x->parser->input;
+
+    return at ? at->consumed + (size_t)(at->cur - at->base) : x->in.n;
+}
+
+static uint32_t line_now(const struct xml *x)
+{
+    return x->parser->input && x->parser->input->line > 0 ? (uint32_t)x->parser->input->line : 0;
+}
+
+/* What the library says of the mistakes that are made most; its own words name its functions. */
+static const char *plainly(int code)
+{
+    switch (code) {
+    case XML_ERR_NAME_REQUIRED: return "a name is missing behind \"<\" or \"&\"; as text they are written &lt; and &amp;";
+    case XML_ERR_ENTITYREF_SEMICOL_MISSING: return "\"&\" begins an entity; as text it is written &amp;";
+    case XML_ERR_LT_IN_ATTRIBUTE: return "\"<\" inside a value; it is written &lt;, unless a quote is missing before it";
+    case XML_ERR_ATTRIBUTE_NOT_STARTED: return "the value of an attribute stands in quotes";
+    case XML_ERR_ATTRIBUTE_WITHOUT_VALUE: return "an attribute without a value; it is written name=\"value\"";
+    case XML_ERR_SPACE_REQUIRED: return "a blank is missing between two attributes";
+    }
+    return NULL;
+}
 
 static void on_error(void *ctx, xmlErrorPtr error)
 {
@@ -64,16 +94,14 @@ static void on_error(void *ctx, xmlErrorPtr error)
 
     if (x->error[0] || !error || error->level < XML_ERR_ERROR)
         return;
-    (void)snprintf(x->error, sizeof x->error, "%s", error->message ? error->message : "not well-formed");
+    (void)snprintf(x->error, sizeof x->error, "%s", plainly(error->code)  ? plainly(error->code)
+                                                    : error->message ? error->message
+                                                                     : "not well-formed");
     n = strlen(x->error);
     while (n && (x->error[n - 1] == '\n' || x->error[n - 1] == ' '))
         x->error[--n] = '\0';
     x->error_line = error->line > 0 ? (uint32_t)error->line : 0;
-}
-
-static uint32_t line_now(const struct xml *x)
-{
-    return x->parser->input && x->parser->input->line > 0 ? (uint32_t)x->parser->input->line : 0;
+    x->error_offset = offset_now(x);
 }
 
 /* What was parsed until here is still handed out; then the document is broken. */
@@ -82,17 +110,18 @@ static void refuse_rest(struct xml *x, const char *why)
     if (!x->error[0]) {
         (void)snprintf(x->error, sizeof x->error, "%s", why);
         x->error_line = line_now(x);
+        x->error_offset = offset_now(x);
     }
     xmlStopParser(x->parser);
 }
 
-static struct event *add_event(struct xml *x, enum xml_event kind, uint32_t line)
+static struct event *add_event(struct xml *x, enum xml_event kind, uint32_t line, size_t offset)
 {
     if (x->nevents == x->events_cap) {
         x->events_cap = x->events_cap ? x->events_cap * 2 : 256;
         x->events = xrealloc(x->events, x->events_cap * sizeof *x->events);
     }
-    x->events[x->nevents] = (struct event){.kind = kind, .line = line};
+    x->events[x->nevents] = (struct event){.kind = kind, .line = line, .from_line = line, .offset = offset};
     return &x->events[x->nevents++];
 }
 
@@ -104,8 +133,11 @@ static void end_text(struct xml *x)
     if (n && slice_blank(slice_from(buf_slice(&x->bytes), x->text_from)))
         x->bytes.n = x->text_from;
     else if (n)
-        add_event(x, XML_TEXT, x->text_line)->text = (struct span){x->text_from, n};
+        *add_event(x, XML_TEXT, 0, 0) = (struct event){.kind = XML_TEXT, .line = x->text_line, .from_line = x->markup_line, .offset = x->markup_end,
+                                                       .text = {x->text_from, n}};
     x->text_from = x->bytes.n;
+    x->markup_line = line_now(x);
+    x->markup_end = offset_now(x);
 }
 
 static struct span keep(struct xml *x, const xmlChar *p, size_t n)
@@ -143,11 +175,12 @@ static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const
         refuse_rest(x, "too many attributes on one element");
         return;
     }
-    ev = add_event(x, XML_OPEN, line_now(x));
+    ev = add_event(x, XML_OPEN, x->markup_line, x->markup_end);
     ev->name = (const char *)name;
     ev->attrs = x->nattrs;
     ev->nattrs = (unsigned)nspaces + (unsigned)nattrs;
-    x->lines[x->depth++] = ev->line;
+    x->opened[x->depth].line = ev->line;
+    x->opened[x->depth++].offset = ev->offset;
     for (int i = 0; i < nspaces; i++) /* declarations count as attributes, before the others */
         add_attr(x, (const xmlChar *)"xmlns", true, spaces[2 * i + 1], spaces[2 * i + 1] ? strlen((const char *)spaces[2 * i + 1]) : 0);
     for (int i = 0; i < nattrs; i++, attrs += 5) /* name, prefix, URI, begin and end of the value */
@@ -165,7 +198,7 @@ static void on_close(void *ctx, const xmlChar *name, const xmlChar *prefix, cons
     if (x->depth == 0) /* of an element that was refused */
         return;
     x->depth--;
-    add_event(x, XML_CLOSE, x->lines[x->depth])->name = (const char *)name;
+    add_event(x, XML_CLOSE, x->opened[x->depth].line, x->opened[x->depth].offset)->name = (const char *)name;
 }
 
 static void on_text(void *ctx, const xmlChar *text, int n)
@@ -188,7 +221,7 @@ static void add_aside(struct xml *x, enum xml_event kind, const xmlChar *name, c
     end_text(x);
     if (!x->whole)
         return;
-    ev = add_event(x, kind, line_now(x));
+    ev = add_event(x, kind, x->markup_line, x->markup_end);
     ev->name = (const char *)name;
     ev->text = keep(x, text, text ? strlen((const char *)text) : 0);
     x->text_from = x->bytes.n;
@@ -272,11 +305,12 @@ static struct slice declared_encoding(struct slice in)
  * Whether a document type declaration begins somewhere, even in a comment. *far when some '<' is far from the next, so that a tag may be too
  * long; few documents need the exact look.
  */
-static bool declares_type(struct slice in, bool *far)
+static bool declares_type(struct slice in, bool *far, size_t *at)
 {
     size_t lt = 0, next;
 
     for (*far = false;; lt = next) {
+        *at = lt;
         if (slice_starts(slice_from(in, lt), "<!DOCTYPE"))
             return true;
         next = slice_find_char(in, lt + 1, '<');
@@ -286,12 +320,14 @@ static bool declares_type(struct slice in, bool *far)
     }
 }
 
-static int refuse(struct slice in, struct err *e)
+/* *where: offset of what is refused, SIZE_MAX when it is all of it. */
+static int refuse(struct slice in, size_t *where, struct err *e)
 {
     struct slice encoding;
     size_t at = 0, lt = 0;
     bool far;
 
+    *where = SIZE_MAX;
     if (slice_starts(in, "\xef\xbb\xbf"))
         at = 3;
     while (at < in.n && strchr(" \t\r\n", in.p[at]) && in.p[at])
@@ -299,17 +335,23 @@ static int refuse(struct slice in, struct err *e)
     if (at >= in.n || in.p[at] != '<')
         return err_set(e, VF_EFORMAT, "not XML: it does not begin with '<'");
     encoding = declared_encoding(slice_from(in, at));
-    if (slice_find_char(in, 0, '\0') != SIZE_MAX ||
-        (encoding.n && !slice_ieq(encoding, SLICE_LIT("utf-8")) && !slice_ieq(encoding, SLICE_LIT("us-ascii"))))
+    *where = slice_find_char(in, 0, '\0');
+    if (*where != SIZE_MAX)
+        return err_set(e, VF_EFORMAT, "a NUL byte: XML in an encoding other than UTF-8 is refused");
+    if (encoding.n && !slice_ieq(encoding, SLICE_LIT("utf-8")) && !slice_ieq(encoding, SLICE_LIT("us-ascii")))
         return err_set(e, VF_EFORMAT, "XML in an encoding other than UTF-8 is refused");
-    if (declares_type(slice_from(in, at), &far))
+    if (declares_type(slice_from(in, at), &far, &lt)) {
+        *where = at + lt;
         return err_set(e, VF_EFORMAT, "XML with a document type declaration is refused");
+    }
     if (!far)
         return 0;
+    lt = 0;
     while ((lt = slice_find_char(in, lt, '<')) != SIZE_MAX) {
         bool tag;
         size_t gt = markup_end(in, lt, &tag);
 
+        *where = lt;
         if (tag && (gt == SIZE_MAX ? in.n : gt) - lt > MAX_TAG_BYTES)
             return err_set(e, VF_ELIMIT, "XML tag longer than %u bytes is refused", MAX_TAG_BYTES);
         if (gt == SIZE_MAX)
@@ -333,18 +375,22 @@ struct xml *xml_open_whole(struct slice in, const char *name, struct err *e)
 struct xml *xml_open(struct slice in, const char *name, struct err *e)
 {
     xmlSAXHandler sax = handlers;
+    struct xml_place place;
     struct xml *x;
+    size_t where;
 
     if (in.n > INT32_MAX / 2) {
         (void)err_set(e, VF_ELIMIT, "%s: too large for XML", name);
         return NULL;
     }
-    if (refuse(in, e) < 0) {
-        (void)err_ctx(e, "%s", name);
+    if (refuse(in, &where, e) < 0) {
+        place = xml_place_at(in, where);
+        (void)(where == SIZE_MAX ? err_ctx(e, "%s", name) : err_ctx(e, "%s:%u:%u", name, place.line, place.column));
         return NULL;
     }
     x = xmalloc(sizeof *x);
-    x->rest = in;
+    x->in = x->rest = in;
+    x->markup_line = 1;
     x->bytes = (struct buf)BUF_INIT(2 * MAX_TEXT_BYTES);
     x->parser = xmlCreatePushParserCtxt(&sax, x, NULL, 0, NULL);
     if (!x->parser) {
@@ -380,8 +426,10 @@ static bool encoding_fits(const struct xml *x)
 static void end_document(struct xml *x)
 {
     (void)xmlParseChunk(x->parser, NULL, 0, 1);
-    if (!x->parser->wellFormed)
+    if (!x->parser->wellFormed) {
         (void)snprintf(x->error, sizeof x->error, "the document ends early; it is cut");
+        x->error_offset = x->in.n;
+    }
 }
 
 /* Events of the next piece that has any; none left when the document is read or an error was met. */
@@ -413,8 +461,13 @@ enum xml_event xml_next(struct xml *x)
 {
     if (!x->broken && x->next == x->nevents)
         refill(x);
-    if (!x->broken && x->next < x->nevents)
-        return x->events[x->next++].kind;
+    if (!x->broken && x->next < x->nevents) {
+        enum xml_event kind = x->events[x->next++].kind;
+
+        x->level += kind == XML_OPEN;
+        x->level -= kind == XML_CLOSE;
+        return kind;
+    }
     if (!x->broken && x->parser->wellFormed && !x->error[0])
         return XML_END;
     if (!x->error[0])
@@ -450,6 +503,28 @@ struct slice xml_text(const struct xml *x)
 uint32_t xml_line(const struct xml *x)
 {
     return current(x)->line;
+}
+
+size_t xml_offset(const struct xml *x)
+{
+    return current(x)->offset;
+}
+
+unsigned xml_depth(const struct xml *x)
+{
+    return x->level;
+}
+
+struct xml_place xml_place(const struct xml *x, struct slice attribute)
+{
+    const struct event *ev = current(x);
+
+    return ev->kind == XML_TEXT ? xml_place_behind(x->in, ev->from_line, ev->offset) : xml_place_in(x->in, ev->line, ev->offset, attribute);
+}
+
+struct xml_place xml_error_place(const struct xml *x)
+{
+    return xml_place_at(x->in, x->error_offset);
 }
 
 const char *xml_error(const struct xml *x, uint32_t *line)

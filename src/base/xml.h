@@ -38,6 +38,26 @@ struct slice xml_text(const struct xml *x);
 /* Line of the current node, from 1; of an element, XML_CLOSE too, that of its opening tag's end. */
 uint32_t xml_line(const struct xml *x);
 const char *xml_error(const struct xml *x, uint32_t *line);
+/* Elements open behind the current node: 1 at the root's XML_OPEN, 0 at its XML_CLOSE. */
+unsigned xml_depth(const struct xml *x);
+
+/*
+ * Where something stands in the document, from 1. A column counts characters: a tab is one, a letter of several bytes is one, a byte order
+ * mark none. Column 0: more than 64 KiB behind the beginning of its line.
+ */
+struct xml_place {
+    uint32_t line, column;
+};
+/* Of the current node: an element's "<" (XML_CLOSE: that of its opening tag), the first character of a text; or of an element's attribute, by local
+ * name, when it has it. */
+struct xml_place xml_place(const struct xml *x, struct slice attribute);
+/* The same later, from the document, with xml_line and xml_offset of the element. */
+struct xml_place xml_place_in(struct slice in, uint32_t line, size_t offset, struct slice attribute);
+size_t xml_offset(const struct xml *x);
+/* Of an offset; and of the text behind the markup that ends there, and behind comments. */
+struct xml_place xml_place_at(struct slice in, size_t offset);
+struct xml_place xml_place_behind(struct slice in, uint32_t line, size_t offset);
+struct xml_place xml_error_place(const struct xml *x);
 
 /* Attribute by local name. Returns false when absent. Valid until the next xml_next. */
 bool xml_attr(struct xml *x, const char *name, struct slice *value);

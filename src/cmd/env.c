@@ -184,8 +184,10 @@ int env_rules_files(struct env *v, const struct slice *more, size_t n, bool buil
         case FSX_FILE:
             rc = fn(ctx, path, e);
             break;
-        case FSX_NONE:
         case FSX_OTHER:
+            rc = err_set(e, VF_EFORMAT, "%s: neither a file nor a folder of rules", path);
+            break;
+        case FSX_NONE:
             rc = err_set(e, VF_ENOTFOUND, "%s: no such rule file or folder", path);
             break;
         }
@@ -198,8 +200,7 @@ struct rule_loading_env {
     struct ruleset *rs;
 };
 
-/* As a person would name the file: from the current folder, where it lies below that. */
-static const char *shown_path(const char *path)
+const char *env_shown_path(const char *path)
 {
     char here[PATH_MAX];
     size_t n;
@@ -218,7 +219,7 @@ const char *env_rule_page(struct env *v, struct slice id)
         const char *path = arena_printf(v->arena, "%s/%s/" SLICE_FMT ".md", v->data_dir, folders[i], SLICE_ARG(id));
 
         if (path && fsx_kind(path) == FSX_FILE)
-            return shown_path(path);
+            return env_shown_path(path);
     }
     return NULL;
 }
@@ -230,7 +231,7 @@ static int load_rules(void *ctx, const char *path, struct err *e)
 
     if (fsx_read(path, MAX_RULES, l->v->arena, &bytes, NULL, e) < 0)
         return e->code;
-    return rules_load(&l->rs->rules, bytes, shown_path(path), &l->v->schema, l->v->arena, e);
+    return rules_load(&l->rs->rules, bytes, env_shown_path(path), &l->v->schema, l->v->arena, e);
 }
 
 int env_rules_shipped(struct env *v, struct ruleset *out, struct err *e)

@@ -46,6 +46,9 @@ int env_rules_named(struct env *v, const struct slice *files, size_t n, struct r
 int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
                     struct err *e);
 
+/* As a person would name the file: from the current folder, where it lies below that. */
+const char *env_shown_path(const char *path);
+
 /* The page of a rule, docs/rules/ID.md of a checkout or of an installation, as a person would name it; NULL when there is none. */
 const char *env_rule_page(struct env *v, struct slice id);
 

@@ -76,9 +76,9 @@ struct cond {
     enum scope scope : 8;     /* COND_ROW */
     enum test_op op : 8;      /* COND_COMPARE */
     unsigned nsteps : 8;
-    uint32_t line;
-    unsigned table;           /* COND_ROW */
-    unsigned column;          /* COND_SAME: of the child's table; of a compared cell */
+    uint32_t line, at;        /* of its element: xml_line and xml_offset */
+    uint16_t table;           /* COND_ROW */
+    uint16_t column;          /* COND_SAME: of the child's table; of a compared cell */
     unsigned nkids, ntests;
     const struct cond **kids;
     const struct test *tests; /* COND_ROW */

@@ -26,171 +26,7 @@ int severity_parse(struct slice s, enum severity *out)
     return -1;
 }
 
-/* --- reader --- */
-
 static const struct slice nothing = {NULL, 0};
-
-int rule_fail(struct rule_loading *l, struct err *e, struct slice near, const char *fmt, ...)
-{
-    char what[600];
-    va_list ap;
-
-    va_start(ap, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
-    if (near.n)
-        return err_set(e, VF_EFORMAT, "%s:%u: %s; did you mean \"" SLICE_FMT "\"?", l->name, xml_line(l->x), what, SLICE_ARG(near));
-    return err_set(e, VF_EFORMAT, "%s:%u: %s", l->name, xml_line(l->x), what);
-}
-
-int rule_full(struct rule_loading *l, struct err *e)
-{
-    return err_set(e, VF_ELIMIT, "%s: more rules than there is room for", l->name);
-}
-
-struct slice rule_attr(struct rule_loading *l, const char *name)
-{
-    struct slice v;
-
-    return xml_attr(l->x, name, &v) ? arena_dup(l->a, v) : nothing;
-}
-
-/* Next child of an open element: XML_OPEN for one, XML_CLOSE at the element's end; text is handed out too. */
-enum xml_event rule_next(struct rule_loading *l, struct err *e)
-{
-    enum xml_event ev = xml_next(l->x);
-
-    if (ev == XML_BROKEN)
-        (void)err_set(e, VF_EFORMAT, "%s: %s", l->name, xml_error(l->x, NULL));
-    else if (ev == XML_END)
-        ev = XML_BROKEN, (void)err_set(e, VF_EFORMAT, "%s: ends in the middle of a rule", l->name);
-    return ev;
-}
-
-int rule_no_children(struct rule_loading *l, const char *element, struct err *e)
-{
-    enum xml_event ev = rule_next(l, e);
-
-    if (ev == XML_BROKEN)
-        return e->code;
-    if (ev == XML_OPEN)
-        return rule_fail(l, e, nothing, "<%s> may not stand inside <%s>", xml_name(l->x), element);
-    if (ev == XML_TEXT)
-        return rule_fail(l, e, nothing, "<%s> holds no text", element);
-    return 0;
-}
-
-static struct slice near_word(struct slice word, const char *const *words)
-{
-    struct slice best = nothing;
-    unsigned least = 3;
-
-    for (; *words; words++) {
-        unsigned d = slice_distance(word, slice_of(*words));
-
-        if (d < least) {
-            least = d;
-            best = slice_of(*words);
-        }
-    }
-    return best;
-}
-
-bool rule_known_word(struct slice word, const char *const *words)
-{
-    for (; *words; words++)
-        if (slice_eqz(word, *words))
-            return true;
-    return false;
-}
-
-int rule_only(struct rule_loading *l, const char *element, const char *const *known, struct err *e)
-{
-    static const char *const none[] = {NULL};
-    struct slice name, value;
-
-    known = known ? known : none;
-    for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++)
-        if (!rule_known_word(name, known))
-            return rule_fail(l, e, near_word(name, known), "unknown attribute \"" SLICE_FMT "\" of %s", SLICE_ARG(name), element);
-    return 0;
-}
-
-void *rule_keep(struct arena *a, const void *v, size_t n, size_t size)
-{
-    static char none; /* not NULL, but nothing to read or write */
-    void *p = n ? arena_array(a, n, size) : &none;
-
-    if (p && n)
-        memcpy(p, v, n * size);
-    return p;
-}
-
-/* --- texts --- */
-
-/* Words parted by one blank each, behind what is there. */
-static void fold(struct slice s, struct buf *out)
-{
-    size_t to = out->n, from;
-    bool blank = false;
-
-    if (to)
-        buf_addc(out, ' ');
-    buf_add(out, s);
-    for (from = to; from < out->n; from++) {
-        char c = out->p[from];
-
-        if ((unsigned char)c <= ' ') {
-            blank = to > 0;
-            continue;
-        }
-        if (blank)
-            out->p[to++] = ' ';
-        blank = false;
-        out->p[to++] = c;
-    }
-    out->n = to;
-}
-
-/* Text content of an element that may hold <see href="..."/>; white space folded. */
-int rule_load_text(struct rule_loading *l, const char *element, struct slice *out, struct slice *hrefs, unsigned *nhrefs, struct err *e)
-{
-    static const char *const see[] = {"href", NULL};
-    struct buf *b = l->text;
-    enum xml_event ev;
-
-    buf_reset(b);
-    if (out->p)
-        return rule_fail(l, e, nothing, "a second <%s>", element);
-    if (rule_only(l, element, NULL, e) < 0)
-        return e->code;
-    while ((ev = rule_next(l, e)) != XML_CLOSE) {
-        struct slice w;
-
-        if (ev == XML_BROKEN)
-            return e->code;
-        if (ev == XML_TEXT) {
-            fold(xml_text(l->x), b);
-            continue;
-        }
-        if (!hrefs || strcmp(xml_name(l->x), "see") != 0)
-            return rule_fail(l, e, nothing, "<%s> may not stand inside <%s>", xml_name(l->x), element);
-        if (rule_only(l, "see", see, e) < 0)
-            return e->code;
-        w = rule_attr(l, "href");
-        if (!slice_starts(w, "https://") && !slice_starts(w, "http://"))
-            return rule_fail(l, e, nothing, "see wants href=\"https://...\", not \"" SLICE_FMT "\"", SLICE_ARG(w));
-        if (*nhrefs == RULE_MAX_KIDS)
-            return rule_fail(l, e, nothing, "too many addresses");
-        hrefs[(*nhrefs)++] = w;
-        if (rule_no_children(l, "see", e) < 0)
-            return e->code;
-    }
-    *out = arena_dup(l->a, buf_slice(b));
-    return 0;
-}
-
-/* --- rules --- */
 
 static int load_ids(struct rule_loading *l, const char *name, const struct slice **out, unsigned *n, struct err *e)
 {
@@ -235,27 +71,34 @@ static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
     (void)xml_attr(l->x, "severity", &severity);
     (void)xml_attr(l->x, "status", &status);
     t = schema_table(l->schema, subject);
-    if (rule_only(l, "rule", known, e) < 0)
-        return e->code;
     r->id = rule_attr(l, "id");
     r->file = l->name;
     r->line = xml_line(l->x);
+    r->at = (uint32_t)xml_offset(l->x);
     r->topic = rule_attr(l, "topic");
     r->reviewed = rule_attr(l, "reviewed");
-    if (!id_form(r->id))
-        return rule_fail(l, e, nothing, "a rule's id is 3 to 64 lower-case letters, digits, '-' and '.', not \"" SLICE_FMT "\"", SLICE_ARG(r->id));
     if (t < 0)
-        return rule_fail(l, e, schema_near_table(l->schema, subject), "subject must name a table, not \"" SLICE_FMT "\"", SLICE_ARG(subject));
+        return rule_fail(rule_at(l, "subject"), e, schema_near_table(l->schema, subject), "subject must name a table, not \"" SLICE_FMT "\"",
+                         SLICE_ARG(subject));
     r->subject = (unsigned)t;
+    l->rule = r; /* what follows can be read now */
+    if (rule_only(l, "rule", known, e) < 0)
+        return e->code;
+    if (!id_form(r->id))
+        return rule_fail(rule_at(l, "id"), e, nothing, "a rule's id is 3 to 64 lower-case letters, digits, '-' and '.', not \"" SLICE_FMT "\"",
+                         SLICE_ARG(r->id));
     if (severity_parse(severity, &r->severity) < 0)
-        return rule_fail(l, e, nothing, "severity must be critical, warning or note, not \"" SLICE_FMT "\"", SLICE_ARG(severity));
+        return rule_fail(rule_at(l, "severity"), e, nothing, "severity must be critical, warning or note, not \"" SLICE_FMT "\"",
+                         SLICE_ARG(severity));
     while (states[s] && !slice_eqz(status, states[s]))
         s++;
     if (!states[s])
-        return rule_fail(l, e, near_word(status, states), "status must be draft, stable or retired, not \"" SLICE_FMT "\"", SLICE_ARG(status));
+        return rule_fail(rule_at(l, "status"), e, rule_near_word(status, states), "status must be draft, stable or retired, not \"" SLICE_FMT "\"",
+                         SLICE_ARG(status));
     r->status = (enum rule_status)s;
     if (!rule_date(r->reviewed))
-        return rule_fail(l, e, nothing, "reviewed wants a date such as 2026-11-30, not \"" SLICE_FMT "\"", SLICE_ARG(r->reviewed));
+        return rule_fail(rule_at(l, "reviewed"), e, nothing, "reviewed wants a date such as 2026-11-30, not \"" SLICE_FMT "\"",
+                         SLICE_ARG(r->reviewed));
     if (load_ids(l, "supersedes", &r->supersedes, &r->nsupersedes, e) < 0)
         return e->code;
     if (load_ids(l, "restrains", &r->restrains, &r->nrestrains, e) < 0)
@@ -286,7 +129,7 @@ static int load_evidence(struct rule_loading *l, struct rule *r, struct parts *p
         return e->code;
     r->evidence_required = slice_eqz(required, "yes");
     if (required.n && !r->evidence_required && !slice_eqz(required, "no"))
-        return rule_fail(l, e, nothing, "required wants yes or no, not \"" SLICE_FMT "\"", SLICE_ARG(required));
+        return rule_fail(rule_at(l, "required"), e, nothing, "required wants yes or no, not \"" SLICE_FMT "\"", SLICE_ARG(required));
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
         if (ev == XML_BROKEN)
             return e->code;
@@ -343,7 +186,7 @@ static int load_child(struct rule_loading *l, struct rule *r, struct parts *p, s
             return e->code;
         upgrade = rule_attr(l, "upgrade-to");
         if (upgrade.n && release_parse(upgrade, &r->upgrade_to, e) < 0)
-            return err_ctx(e, "%s:%u: upgrade-to", l->name, xml_line(l->x));
+            return rule_where(rule_at(l, "upgrade-to"), e);
         return rule_load_group(l, element, &r->when, e);
     case CHILD_BAD:
         if (p->nbad == RULE_MAX_KIDS)
@@ -373,7 +216,7 @@ static int load_child(struct rule_loading *l, struct rule *r, struct parts *p, s
             break;
         return load_uncaught(l, &p->uncaught[r->nuncaught++], e);
     case CHILD_OTHER:
-        return rule_fail(l, e, near_word(slice_of(element), children), "unknown element \"%s\"", element);
+        return rule_fail(l, e, rule_near_word(slice_of(element), children), "unknown element \"%s\"", element);
     }
     return rule_fail(l, e, nothing, "too many <%s>", element);
 }
@@ -428,8 +271,8 @@ static int store(struct rule_loading *l, struct rule *r, struct err *e)
 
     if (at != MAP_NONE) {
         if (rs->v[at]->file == r->file)
-            return err_set(e, VF_EFORMAT, "%s:%u: the id \"" SLICE_FMT "\" is used twice, first on line %u", l->name, r->line,
-                           SLICE_ARG(r->id), rs->v[at]->line);
+            return rule_fail(rule_at(l, "id"), e, nothing, "the id \"" SLICE_FMT "\" is used twice, first on line %u", SLICE_ARG(r->id),
+                             rs->v[at]->line);
         r->replaced = rs->v[at];
         rs->v[at] = r;
         return 0;
@@ -441,25 +284,56 @@ static int store(struct rule_loading *l, struct rule *r, struct err *e)
     return 0;
 }
 
+/*
+ * Note a mistake and go on behind the element of that depth in which it was met. False when it was the last that is asked for, or nothing can
+ * be read behind it.
+ */
+static bool go_on(struct rule_loading *l, unsigned depth, struct err *e)
+{
+    struct mistakes *m = l->mistakes;
+
+    l->attribute = nothing;
+    if (!m || m->unread || arena_full(l->a) || e->code != VF_EFORMAT || m->n == RULES_MAX_MISTAKES)
+        return false;
+    m->v[m->n++] = arena_printf(l->a, "%s", e->msg);
+    m->unread = l->torn || m->n == RULES_MAX_MISTAKES;
+    while (!m->unread && xml_depth(l->x) >= depth)
+        if (xml_next(l->x) <= XML_END) {
+            (void)rule_torn(l, e);
+            return go_on(l, depth, e);
+        }
+    if (!m->unread)
+        *e = (struct err){0};
+    return !m->unread;
+}
+
 static int load_rule(struct rule_loading *l, struct parts *p, struct err *e)
 {
     struct rule *r = arena_alloc(l->a, sizeof *r);
+    unsigned depth = xml_depth(l->x);
+    bool sound = true;
     enum xml_event ev;
 
     if (!r)
         return rule_full(l, e);
     p->nbad = p->nhrefs = p->when = 0;
-    l->rule = r;
-    if (load_head(l, r, e) < 0)
-        return e->code;
+    l->rule = NULL;
+    if (load_head(l, r, e) < 0) {
+        sound = false;
+        if (!l->rule || !go_on(l, depth + 1, e))
+            return e->code;
+    }
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
         if (ev == XML_BROKEN)
             return e->code;
-        if (ev == XML_TEXT)
-            return rule_fail(l, e, nothing, "a rule holds elements, not text");
-        if (load_child(l, r, p, e) < 0)
-            return e->code;
+        if ((ev == XML_TEXT ? rule_fail(l, e, nothing, "a rule holds elements, not text") : load_child(l, r, p, e)) < 0) {
+            sound = false;
+            if (!go_on(l, depth + 1, e))
+                return e->code;
+        }
     }
+    if (!sound) /* what it lacks may be what was passed over */
+        return 0;
     if (close_rule(l, r, p, e) < 0)
         return e->code;
     return store(l, r, e);
@@ -470,39 +344,59 @@ static void free_parts(struct parts **p)
     free(*p);
 }
 
+static int load_root(struct rule_loading *l, struct err *e)
+{
+    static const char *const format[] = {"format", NULL};
+
+    if (strcmp(xml_name(l->x), "rules") != 0 || !slice_eqz(rule_attr(l, "format"), "1"))
+        return rule_fail(l, e, nothing, "a rule file begins with <rules format=\"1\">, not <%s>", xml_name(l->x));
+    return rule_only(l, "rules", format, e);
+}
+
+static int load_node(struct rule_loading *l, enum xml_event ev, struct parts *p, struct err *e)
+{
+    static const char *const known[] = {"rule", NULL};
+
+    if (ev == XML_TEXT)
+        return rule_fail(l, e, nothing, "text between rules");
+    if (ev != XML_OPEN)
+        return 0;
+    if (strcmp(xml_name(l->x), "rule") != 0)
+        return rule_fail(l, e, rule_near_word(slice_of(xml_name(l->x)), known), "unknown element \"%s\"", xml_name(l->x));
+    return load_rule(l, p, e);
+}
+
 int rules_load(struct rules *rs, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct err *e)
+{
+    return rules_check(rs, xml, name, s, a, NULL, e);
+}
+
+int rules_check(struct rules *rs, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct mistakes *m, struct err *e)
 {
     _cleanup_(free_parts) struct parts *parts = xmalloc(sizeof *parts);
     _cleanup_(xml_close) struct xml *x = xml_open(xml, name, e);
     _cleanup_(buf_done) struct buf text = BUF_INIT(16384);
-    struct rule_loading l = {.x = x, .a = a, .name = arena_printf(a, "%s", name), .schema = s, .rules = rs, .text = &text};
-    static const char *const format[] = {"format", NULL};
-    enum xml_event ev;
-    bool root = false;
+    struct rule_loading l = {.x = x, .a = a, .name = arena_printf(a, "%s", name), .schema = s, .rules = rs, .text = &text, .mistakes = m};
+    enum xml_event ev = x ? xml_next(x) : XML_BROKEN;
+    int rc = 0;
 
-    if (!x)
-        return e->code;
-    while ((ev = xml_next(x)) > XML_END) {
-        if (ev == XML_TEXT)
-            return rule_fail(&l, e, nothing, "text between rules");
-        if (ev != XML_OPEN)
-            continue;
-        if (!root) {
-            if (strcmp(xml_name(x), "rules") != 0 || !slice_eqz(rule_attr(&l, "format"), "1"))
-                return rule_fail(&l, e, nothing, "a rule file begins with <rules format=\"1\">, not <%s>", xml_name(x));
-            if (rule_only(&l, "rules", format, e) < 0)
-                return e->code;
-            root = true;
-        } else if (strcmp(xml_name(x), "rule") != 0) {
-            static const char *const known[] = {"rule", NULL};
-
-            return rule_fail(&l, e, near_word(slice_of(xml_name(x)), known), "unknown element \"%s\"", xml_name(x));
-        } else if (load_rule(&l, parts, e) < 0) {
-            return arena_full(a) ? rule_full(&l, e) : e->code; /* a word that found no room looks like one that is missing */
-        }
+    if (ev == XML_OPEN)
+        rc = load_root(&l, e);
+    while (rc == 0 && ev > XML_END && (ev = xml_next(x)) > XML_END) {
+        rc = load_node(&l, ev, parts, e);
+        if (rc < 0 && go_on(&l, 2, e))
+            rc = 0;
     }
-    if (ev == XML_BROKEN)
-        return err_set(e, VF_EFORMAT, "%s: %s", name, xml_error(x, NULL));
+    if (x && ev == XML_BROKEN)
+        rc = rule_torn(&l, e);
+    if (arena_full(a))
+        return rule_full(&l, e); /* a word that found no room looks like one that is missing */
+    if (x && rc == 0)
+        return 0;
+    if (!m || e->code != VF_EFORMAT)
+        return e->code;
+    l.torn = true;
+    (void)go_on(&l, 0, e);
     return 0;
 }
 

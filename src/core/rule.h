@@ -21,7 +21,7 @@ enum rule_status { RULE_DRAFT, RULE_STABLE, RULE_RETIRED };
 struct fix_action {
     const struct action *action;
     struct slice values[ACTION_MAX_ARGS]; /* as written; may be "${table.column}" */
-    uint32_t line;
+    uint32_t line, at;
 };
 
 struct fix {
@@ -34,7 +34,7 @@ struct fix {
     unsigned nadvise;
     const struct test *then; /* of the subject row, after the change */
     unsigned nthen;
-    uint32_t line;
+    uint32_t line, at;
 };
 
 enum example_kind { EXAMPLE_MATCHES, EXAMPLE_IGNORES, EXAMPLE_UNSURE };
@@ -46,6 +46,7 @@ struct example_row {
     unsigned n;
     const struct example_row **kids;
     unsigned nkids;
+    uint32_t line, at;
 };
 
 struct example {
@@ -69,7 +70,7 @@ struct good {
 struct rule {
     struct slice id, title, why, topic, reviewed;
     const char *file;
-    uint32_t line;
+    uint32_t line, at; /* of its element: xml_line and xml_offset; so of what it holds */
     const struct rule *replaced; /* an earlier one of the same id, or NULL */
     unsigned subject;
     enum severity severity;
@@ -107,10 +108,24 @@ struct rules {
 };
 
 /*
- * Add the rules of one file. A rule whose id is already there replaces the earlier one whole. Errors name file, line, the word and the
- * nearest known one.
+ * Add the rules of one file. A rule whose id is already there replaces the earlier one whole. Errors name file, line and column (xml_place),
+ * the word and the nearest known one.
  */
 int rules_load(struct rules *rs, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct err *e);
+
+#define RULES_MAX_MISTAKES 50u
+
+struct mistakes {
+    const char *v[RULES_MAX_MISTAKES]; /* as the errors of rules_load */
+    unsigned n;
+    bool unread; /* the rest of the file was not read: it is not well-formed, or there were too many */
+};
+
+/*
+ * The same for who corrects a file: behind a mistake it goes on with the next part of the rule, which itself is left out, and with the next
+ * rule. Returns 0 with all mistakes in m, or VF_ELIMIT.
+ */
+int rules_check(struct rules *rs, struct slice xml, const char *name, const struct schema *s, struct arena *a, struct mistakes *m, struct err *e);
 const struct rule *rules_find(const struct rules *rs, struct slice id);
 struct slice rules_near(const struct rules *rs, struct slice id);
 

@@ -159,7 +159,7 @@ static int load_test(struct rule_loading *l, const struct table *t, struct slice
         if (c->type != VT_VERSION)
             return rule_fail(l, e, nothing, SLICE_FMT " is no version; from and before compare versions", SLICE_ARG(c->name));
         if (c->scheme == SCHEME_ESXI && release_parse(value, &x->release, e) < 0)
-            return err_ctx(e, "%s:%u", l->name, xml_line(l->x));
+            return rule_where(l, e);
         if (load_values(l, t, x, value, e) < 0)
             return e->code;
         if (x->nvalues != 1 || slice_find_char(value, 0, '*') != SIZE_MAX)
@@ -182,8 +182,10 @@ int rule_load_tests(struct rule_loading *l, const struct table *t, const char *c
         if (*n == RULE_MAX_TESTS)
             return rule_fail(l, e, nothing, "too many attributes");
         v[*n] = (struct test){.op = TEST_IS};
+        l->attribute = name;
         if (load_test(l, t, name, value, &v[(*n)++], e) < 0)
             return e->code;
+        l->attribute = nothing;
     }
     *out = rule_keep(l->a, v, *n, sizeof *v);
     return *out ? 0 : rule_full(l, e);
@@ -200,6 +202,7 @@ struct cond *rule_new_cond(struct rule_loading *l, enum cond_kind kind)
     if (c) {
         c->kind = kind;
         c->line = xml_line(l->x);
+        c->at = (uint32_t)xml_offset(l->x);
         c->below = c->above = -1;
     }
     return c;
@@ -259,7 +262,7 @@ static struct cond *load_element(struct rule_loading *l, bool all, struct err *e
         (void)rule_fail(l, e, schema_near_table(l->schema, name), "unknown table or element \"" SLICE_FMT "\"", SLICE_ARG(name));
         return NULL;
     }
-    c->table = (unsigned)t;
+    c->table = (uint16_t)t;
     if (rule_load_tests(l, &l->schema->tables[t], NULL, &c->tests, &c->ntests, e) < 0)
         return NULL;
     find_scope(l, c);
@@ -281,8 +284,8 @@ static struct cond *load_cell(struct rule_loading *l, struct slice text, struct 
         (void)rule_fail(l, e, nothing, "compare wants two numbers as table.column, not \"" SLICE_FMT "\"", SLICE_ARG(text));
         return NULL;
     }
-    c->table = (unsigned)t;
-    c->column = (unsigned)col;
+    c->table = (uint16_t)t;
+    c->column = (uint16_t)col;
     find_scope(l, c);
     return c;
 }
@@ -370,11 +373,11 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
     if (c->kind == COND_SAME) {
         col = kid->kind == COND_ROW ? table_column(&l->schema->tables[kid->table], of) : -1;
         if (col < 0) {
-            (void)rule_fail(l, e, kid->kind == COND_ROW ? table_near_column(&l->schema->tables[kid->table], of) : nothing,
+            (void)rule_fail(rule_at(l, "of"), e, kid->kind == COND_ROW ? table_near_column(&l->schema->tables[kid->table], of) : nothing,
                        "same wants of=\"column\", not \"" SLICE_FMT "\"", SLICE_ARG(of));
             return NULL;
         }
-        c->column = (unsigned)col;
+        c->column = (uint16_t)col;
     } else if (kid->kind != COND_ROW && !(c->kind == COND_NONE && kid->kind == COND_SAME)) {
         (void)rule_fail(l, e, nothing, "<%s> holds a table, not <same> or another quantifier", name);
         return NULL;
@@ -389,7 +392,7 @@ static struct cond *load_quantifier(struct rule_loading *l, struct err *e)
 static int load_group(struct rule_loading *l, const char *element, struct cond *self, const struct cond **out, struct err *e)
 {
     const struct cond *parts[RULE_MAX_KIDS];
-    uint32_t line = xml_line(l->x);
+    uint32_t line = xml_line(l->x), at = (uint32_t)xml_offset(l->x);
     struct cond *all;
     enum xml_event ev;
     unsigned n = 0;
@@ -441,6 +444,7 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
     if (!all || !(all->kids = rule_keep(l->a, parts, n, sizeof *parts)))
         return rule_full(l, e);
     all->line = line;
+    all->at = at;
     all->nkids = n;
     *out = all;
     return 0;
@@ -455,7 +459,7 @@ int rule_load_body(struct rule_loading *l, const char *element, const char *cons
 
     if (!self)
         return rule_full(l, e);
-    self->table = l->rule->subject;
+    self->table = (uint16_t)l->rule->subject;
     self->scope = SCOPE_SELF;
     if (rule_load_tests(l, &l->schema->tables[self->table], except, &self->tests, &self->ntests, e) < 0)
         return e->code;
@@ -464,11 +468,13 @@ int rule_load_body(struct rule_loading *l, const char *element, const char *cons
         int t = schema_table(l->schema, SLICE_LIT("esxi"));
 
         release = rule_new_cond(l, COND_ROW);
+        (void)rule_at(l, "esxi");
         if (!x || !release)
             return rule_full(l, e);
         if (load_test(l, &l->schema->tables[t], SLICE_LIT("release"), esxi, x, e) < 0)
             return e->code;
-        release->table = (unsigned)t;
+        l->attribute = nothing;
+        release->table = (uint16_t)t;
         release->scope = SCOPE_SINGLE;
         release->tests = x;
         release->ntests = 1;

@@ -35,18 +35,19 @@ static int load_action(struct rule_loading *l, struct fix_action *fa, struct err
     }
     fa->action = act;
     fa->line = xml_line(l->x);
+    fa->at = (uint32_t)xml_offset(l->x);
     for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++) {
         unsigned k = 0;
 
         while (k < ACTION_MAX_ARGS && act->args[k].name && !slice_eqz(name, act->args[k].name))
             k++;
         if (k == ACTION_MAX_ARGS || !act->args[k].name)
-            return rule_fail(l, e, nothing, "%s has no argument \"" SLICE_FMT "\"", act->name, SLICE_ARG(name));
+            return rule_fail(rule_at(l, name.p), e, nothing, "%s has no argument \"" SLICE_FMT "\"", act->name, SLICE_ARG(name));
         if (slice_starts(value, "${") && !subject_cell(l, value))
-            return rule_fail(l, e, nothing, "%s: \"" SLICE_FMT "\" is no cell of the subject, which is written ${" SLICE_FMT ".COLUMN}", act->name,
+            return rule_fail(rule_at(l, name.p), e, nothing, "%s: \"" SLICE_FMT "\" is no cell of the subject, which is written ${" SLICE_FMT ".COLUMN}", act->name,
                              SLICE_ARG(value), SLICE_ARG(l->schema->tables[l->rule->subject].name));
         if (!slice_starts(value, "${") && !action_arg_fits(&act->args[k], value))
-            return rule_fail(l, e, nothing, "%s: %s wants %s (%s), not \"" SLICE_FMT "\"", act->name, act->args[k].name,
+            return rule_fail(rule_at(l, name.p), e, nothing, "%s: %s wants %s (%s), not \"" SLICE_FMT "\"", act->name, act->args[k].name,
                              action_arg_form(act->args[k].kind), act->args[k].doc, SLICE_ARG(value));
         fa->values[k] = arena_dup(l->a, value);
     }
@@ -93,13 +94,14 @@ int rule_load_fix(struct rule_loading *l, struct fix *f, struct err *e)
 
     f->id = rule_attr(l, "id");
     f->line = xml_line(l->x);
+    f->at = (uint32_t)xml_offset(l->x);
     f->risk = risk_rank(risk);
     if (rule_only(l, "fix", known, e) < 0)
         return e->code;
     if (f->id.n == 0)
         return rule_fail(l, e, nothing, "fix wants an id");
     if (f->risk < 0)
-        return rule_fail(l, e, nothing, "risk must be none, low, live, path, reboot, boot or data, not \"" SLICE_FMT "\"", SLICE_ARG(risk));
+        return rule_fail(rule_at(l, "risk"), e, nothing, "risk must be none, low, live, path, reboot, boot or data, not \"" SLICE_FMT "\"", SLICE_ARG(risk));
     while ((ev = rule_next(l, e)) != XML_CLOSE) {
         const char *element = xml_name(l->x);
         int rc;
@@ -162,11 +164,13 @@ static int load_example_row(struct rule_loading *l, struct example_row *r, const
     bool keep = !l->rules->without_examples;
     enum xml_event ev;
 
+    r->line = xml_line(l->x);
+    r->at = (uint32_t)xml_offset(l->x);
     for (unsigned i = 0; xml_attr_at(l->x, i, &name, &value); i++) {
         if (r->n == RULE_MAX_TESTS)
             return rule_fail(l, e, nothing, "too many attributes");
         if (names_pci_id(l, r, flat, name) && !pci_id_form(value))
-            return rule_fail(l, e, nothing, SLICE_FMT " wants 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"; use colons",
+            return rule_fail(rule_at(l, name.p), e, nothing, SLICE_FMT " wants 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"; use colons",
                              SLICE_ARG(name), SLICE_ARG(value));
         if (keep)
             (void)rule_keep_pair(l->a, &name, &value);

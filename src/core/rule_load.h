@@ -20,6 +20,9 @@ struct rule_loading {
     const struct schema *schema;
     struct rules *rules;
     struct rule *rule;
+    struct slice attribute; /* of the open element, which the next message is about; empty: about the element */
+    struct mistakes *mistakes; /* NULL: the first is the last */
+    bool torn; /* not well-formed: nothing can be read behind it */
     struct buf *text; /* of the element being read */
     struct rule_path *paths[SCHEMA_MAX_TABLES]; /* by subject: where its related tables are; in the arena */
 };
@@ -28,8 +31,14 @@ struct rule_loading {
 
 /* VF_EFORMAT with file, line, the text and "did you mean" when near is not empty. */
 int rule_fail(struct rule_loading *l, struct err *e, struct slice near, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Put the place before what e says. */
+int rule_where(struct rule_loading *l, struct err *e);
+/* What comes next is about an attribute of the open element. */
+struct rule_loading *rule_at(struct rule_loading *l, const char *attribute);
+int rule_torn(struct rule_loading *l, struct err *e); /* VF_EFORMAT: not well-formed, and where */
 int rule_full(struct rule_loading *l, struct err *e); /* VF_ELIMIT: the arena holds no more */
 struct slice rule_attr(struct rule_loading *l, const char *name); /* copied; empty when absent */
+struct slice rule_near_word(struct slice word, const char *const *words);
 /* Next node inside the open element; XML_BROKEN with e set, also at the end of the file. */
 enum xml_event rule_next(struct rule_loading *l, struct err *e);
 /* VF_EFORMAT when the open element has an attribute that is not among known (NULL: it has none). */
