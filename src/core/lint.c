@@ -4,16 +4,15 @@
 #include <stdio.h>
 
 #include "core/draft.h"
-#include "core/example.h"
+#include "core/lint_parts.h"
 
-#define MAX_FOUND    10000u
-#define REVIEW_DAYS  180
+#define MAX_FOUND     10000u
+#define GOOD_DAYS     180 /* a list of good pairs ages with the next release of a driver */
+#define REVIEW_DAYS   730
 
-static void found(struct lint *l, const struct rule *r, uint32_t line, bool error, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-
-static void found(struct lint *l, const struct rule *r, uint32_t line, bool error, const char *fmt, ...)
+void lint_say(struct lint *l, const struct rule *r, struct spot at, bool error, const char *fmt, ...)
 {
+    struct xml_place place = {at.line, 0};
     char text[800];
     void *v = l->v;
     va_list ap;
@@ -23,36 +22,21 @@ static void found(struct lint *l, const struct rule *r, uint32_t line, bool erro
     va_end(ap);
     if (arena_grow(l->arena, &v, l->n, &l->cap, sizeof *l->v, MAX_FOUND) < 0)
         return;
+    for (size_t i = 0; i < l->nfiles; i++)
+        if (strcmp(l->files[i].name, r->file) == 0)
+            place = xml_place_in(l->files[i].text, at.line, at.at, at.attribute);
     l->v = v;
-    l->v[l->n++] = (struct lint_found){r->file, line, arena_printf(l->arena, SLICE_FMT ": %s", SLICE_ARG(r->id), text), error};
+    l->v[l->n++] = (struct lint_found){r->file, place, arena_printf(l->arena, SLICE_FMT ": %s", SLICE_ARG(r->id), text), error};
+}
+
+struct slice test_attribute(const struct test *x)
+{
+    return slice_cut(x->written, 0, slice_find_char(x->written, 0, '='));
 }
 
 static const struct column *column_of(const struct lint *l, const struct cond *c, unsigned column)
 {
     return &l->rules->schema->tables[c->table].columns[column];
-}
-
-/* from and before on one element: an empty range can never hold. */
-static void lint_range(struct lint *l, const struct rule *r, const struct cond *c)
-{
-    for (unsigned i = 0; i < c->ntests; i++)
-        for (unsigned k = 0; k < c->ntests; k++) {
-            const struct test *from = &c->tests[i], *before = &c->tests[k];
-            const struct column *col = column_of(l, c, from->column);
-            int order = -1;
-
-            if (from->op != TEST_FROM || before->op != TEST_BEFORE || from->column != before->column)
-                continue;
-            if (version_order(from->values[0], before->values[0], col->scheme, &order) == 0 && order >= 0)
-                found(l, r, c->line, true, "the range is empty: from " SLICE_FMT " is not below before " SLICE_FMT,
-                      SLICE_ARG(from->values[0]), SLICE_ARG(before->values[0]));
-        }
-    for (unsigned i = 0; i < c->ntests; i++)
-        for (unsigned k = 0; k < c->ntests; k++)
-            if (c->tests[i].op == TEST_ABOVE && c->tests[k].op == TEST_BELOW && c->tests[i].column == c->tests[k].column &&
-                c->tests[i].number + 1 >= c->tests[k].number)
-                found(l, r, c->line, true, "no number is above %lld and below %lld", (long long)c->tests[i].number,
-                      (long long)c->tests[k].number);
 }
 
 /* A module is named with underscores; VIBs carry prefixes and dashes (sata-ahci is the VIB, ahci the module). */
@@ -70,8 +54,34 @@ static bool vib_name(struct slice s)
     return slice_find_char(s, 0, '-') != SIZE_MAX && !slice_ends(s, "-community");
 }
 
+static bool release_test(const struct column *c, const struct test *x)
+{
+    return c->scheme == SCHEME_ESXI && c->type == VT_VERSION && (x->op == TEST_FROM || x->op == TEST_BEFORE || x->op == TEST_COVERS);
+}
+
+/* The releases that <when> names, where it names one range for all. */
+static void lint_releases(struct lint *l, const struct cond *c)
+{
+    for (unsigned i = 0; c && c->kind == COND_ALL && i < c->nkids; i++)
+        lint_releases(l, c->kids[i]);
+    for (unsigned i = 0; c && c->kind == COND_ROW && c->scope == SCOPE_SINGLE && i < c->ntests; i++) {
+        const struct test *x = &c->tests[i];
+
+        if (!release_test(column_of(l, c, x->column), x))
+            continue;
+        if (x->op != TEST_BEFORE)
+            l->from = x->release;
+        if (x->op == TEST_BEFORE)
+            l->before = x->release;
+        if (x->op == TEST_COVERS)
+            l->before = (struct release){.major = x->release.major, .minor = x->release.minor + 1, .update = -1};
+    }
+}
+
 static void lint_tests(struct lint *l, const struct rule *r, const struct cond *c)
 {
+    static const struct release any = {0};
+
     for (unsigned i = 0; i < c->ntests; i++) {
         const struct test *x = &c->tests[i];
         const struct column *col = column_of(l, c, x->column);
@@ -79,13 +89,15 @@ static void lint_tests(struct lint *l, const struct rule *r, const struct cond *
 
         for (unsigned k = 0; driver && x->op == TEST_IS && k < x->nvalues; k++)
             if (vib_name(x->values[k]))
-                found(l, r, c->line, true, "\"" SLICE_FMT "\" is the name of a VIB; a driver is named by its module, such as ahci or vmw_ahci",
+                lint_say(l, r, SPOT(c, test_attribute(x)), true, "\"" SLICE_FMT "\" is the name of a VIB; a driver is named by its module, such as ahci or vmw_ahci",
                       SLICE_ARG(x->values[k]));
-        if (l->filled && !col->derived && !l->filled(l->ctx, c->table, x->column))
-            found(l, r, c->line, true, "no probe fills " SLICE_FMT "." SLICE_FMT ", so the condition is unknown on every host",
-                  SLICE_ARG(l->rules->schema->tables[c->table].name), SLICE_ARG(col->name));
+        if (l->filled && !col->derived && !l->filled(l->ctx, c->table, x->column, &l->from, &l->before))
+            lint_say(l, r, SPOT(c, test_attribute(x)), true, "no probe fills " SLICE_FMT "." SLICE_FMT "%s, so the condition is unknown on every host",
+                     SLICE_ARG(l->rules->schema->tables[c->table].name), SLICE_ARG(col->name),
+                     l->filled(l->ctx, c->table, x->column, &any, &any) ? " on the releases of <when>" : "");
+        if (release_test(col, x) && l->rules->builds && l->rules->builds->n && !lint_release(l->rules->builds, &x->release))
+            lint_say(l, r, SPOT(c, test_attribute(x)), false, "there is no release " SLICE_FMT " of ESXi", SLICE_ARG(x->values[0]));
     }
-    lint_range(l, r, c);
 }
 
 static void lint_cond(struct lint *l, const struct rule *r, const struct cond *c)
@@ -105,11 +117,11 @@ static void lint_contradiction(struct lint *l, const struct rule *r, const struc
 
     for (unsigned i = 0; i < f->nactions; i++)
         if (strcmp(f->actions[i].action->name, "module-enable") == 0 && slice_eq(f->actions[i].values[0], off->values[0]))
-            found(l, r, off->line, true, "fix " SLICE_FMT " both enables and disables " SLICE_FMT, SLICE_ARG(f->id), SLICE_ARG(off->values[0]));
+            lint_say(l, r, SPOT(off, SLICE_LIT("name")), true, "fix " SLICE_FMT " both enables and disables " SLICE_FMT, SLICE_ARG(f->id), SLICE_ARG(off->values[0]));
     for (unsigned i = 0; i < f->nthen; i++)
         for (unsigned k = 0; k < f->then[i].nvalues && slice_eqz(t->columns[f->then[i].column].name, "driver"); k++)
             if (slice_eq(f->then[i].values[k], off->values[0]))
-                found(l, r, off->line, true, "fix " SLICE_FMT " disables " SLICE_FMT ", which <then> wants as the driver afterwards",
+                lint_say(l, r, SPOT(off, SLICE_LIT("name")), true, "fix " SLICE_FMT " disables " SLICE_FMT ", which <then> wants as the driver afterwards",
                       SLICE_ARG(f->id), SLICE_ARG(off->values[0]));
 }
 
@@ -119,15 +131,15 @@ static void lint_fix(struct lint *l, const struct rule *r, const struct fix *f)
         const struct action *a = f->actions[i].action;
 
         if (f->risk < risk_rank(slice_of(a->risk)))
-            found(l, r, f->actions[i].line, true, "fix " SLICE_FMT " claims risk %s, but %s is at least %s", SLICE_ARG(f->id), risk_names[f->risk],
+            lint_say(l, r, SPOT(f, SLICE_LIT("risk")), true, "fix " SLICE_FMT " claims risk %s, but %s is at least %s", SLICE_ARG(f->id), risk_names[f->risk],
                   a->name, a->risk);
         if (strcmp(a->name, "module-disable") == 0 && f->nthen == 0)
-            found(l, r, f->actions[i].line, true, "fix " SLICE_FMT " disables a module without <then>: say who must drive the subject afterwards",
+            lint_say(l, r, SPOT(&f->actions[i], ELEMENT), true, "fix " SLICE_FMT " disables a module without <then>: say who must drive the subject afterwards",
                   SLICE_ARG(f->id));
         if (strcmp(a->name, "module-disable") == 0)
             lint_contradiction(l, r, f, &f->actions[i]);
         if (vib_name(f->actions[i].values[0]) && strncmp(a->name, "module-", 7) == 0)
-            found(l, r, f->actions[i].line, true, "%s wants a module, \"" SLICE_FMT "\" looks like a VIB", a->name,
+            lint_say(l, r, SPOT(&f->actions[i], SLICE_LIT("name")), true, "%s wants a module, \"" SLICE_FMT "\" looks like a VIB", a->name,
                   SLICE_ARG(f->actions[i].values[0]));
     }
     lint_cond(l, r, f->require);
@@ -148,18 +160,38 @@ static bool names_no_driver(const struct cond *c)
 static void lint_draft(struct lint *l, const struct rule *r)
 {
     if (slice_starts(r->title, DRAFT_OPEN))
-        found(l, r, r->line, true, "the title is still to be written");
+        lint_say(l, r, SPOT(r, ELEMENT), true, "the title is still to be written");
     if (slice_starts(r->why, DRAFT_OPEN))
-        found(l, r, r->line, true, "why is still to be written");
+        lint_say(l, r, SPOT(r, ELEMENT), true, "why is still to be written");
     if (names_no_driver(r->bad))
-        found(l, r, r->line, true, "the driver is still to be written, instead of " DRAFT_DRIVER);
+        lint_say(l, r, SPOT(r, ELEMENT), true, "the driver is still to be written, instead of " DRAFT_DRIVER);
     for (unsigned i = 0; i < r->nhrefs; i++)
         if (slice_eqz(r->hrefs[i], DRAFT_SOURCE))
-            found(l, r, r->line, true, "see names no source yet");
+            lint_say(l, r, SPOT(r, ELEMENT), true, "see names no source yet");
     for (unsigned i = 0; i < r->nfixes; i++)
         for (unsigned k = 0; k < r->fixes[i].nadvise; k++)
             if (slice_starts(r->fixes[i].advise[k], DRAFT_OPEN))
-                found(l, r, r->fixes[i].line, true, "fix " SLICE_FMT " is still to be written", SLICE_ARG(r->fixes[i].id));
+                lint_say(l, r, SPOT(&r->fixes[i], ELEMENT), true, "fix " SLICE_FMT " is still to be written", SLICE_ARG(r->fixes[i].id));
+}
+
+/* An attribute of a rule names what is not there. */
+void lint_unknown(struct lint *l, const struct rule *r, const char *attribute, struct slice id, const char *what, struct slice near)
+{
+    lint_say(l, r, SPOT(r, slice_of(attribute)), true, "%s: \"" SLICE_FMT "\"%s" SLICE_FMT "%s", what, SLICE_ARG(id), near.n ? "; did you mean \"" : "",
+             SLICE_ARG(near.n ? near : SLICE_LIT("")), near.n ? "\"?" : "");
+}
+
+static struct slice near_known(const struct knowledge *k, struct slice id)
+{
+    struct slice best = {NULL, 0};
+    unsigned least = 4;
+
+    for (size_t i = 0; i < k->n; i++)
+        if (slice_distance(id, k->v[i].id) < least) {
+            least = slice_distance(id, k->v[i].id);
+            best = k->v[i].id;
+        }
+    return best;
 }
 
 /* What a rule says it covers is in the catalogue, and no confident verdict rests on what was only recalled. */
@@ -171,11 +203,11 @@ static void lint_covers(struct lint *l, const struct rule *r)
         const struct known *k = knowledge_find(l->knowledge, r->covers[i]);
 
         if (!k)
-            found(l, r, r->line, true, "covers names no entry of knowledge.tsv: \"" SLICE_FMT "\"", SLICE_ARG(r->covers[i]));
+            lint_unknown(l, r, "covers", r->covers[i], "covers names no entry of knowledge.tsv", near_known(l->knowledge, r->covers[i]));
         sound |= !k || !known_weak(k);
     }
     if (!sound && r->severity != SEV_NOTE)
-        found(l, r, r->line, true, "rests only on entries that are recalled or of low confidence (" SLICE_FMT "): such a rule is a note",
+        lint_say(l, r, SPOT(r, SLICE_LIT("covers")), true, "rests only on entries that are recalled or of low confidence (" SLICE_FMT "): such a rule is a note",
               SLICE_ARG(r->covers[0]));
 }
 
@@ -191,6 +223,8 @@ static int64_t days_of(struct slice d)
 
 void lint_rule(struct lint *l, const struct rule *r)
 {
+    l->from = l->before = (struct release){0};
+    lint_releases(l, r->when);
     lint_cond(l, r, r->when);
     lint_cond(l, r, r->bad);
     for (unsigned i = 0; i < r->ngood; i++)
@@ -201,47 +235,16 @@ void lint_rule(struct lint *l, const struct rule *r)
         lint_fix(l, r, &r->fixes[i]);
         for (unsigned k = 0; k < i; k++)
             if (slice_eq(r->fixes[i].id, r->fixes[k].id))
-                found(l, r, r->fixes[i].line, true, "two fixes have the id " SLICE_FMT, SLICE_ARG(r->fixes[i].id));
+                lint_say(l, r, SPOT(&r->fixes[i], SLICE_LIT("id")), true, "two fixes have the id " SLICE_FMT, SLICE_ARG(r->fixes[i].id));
     }
     lint_draft(l, r);
     if (l->knowledge)
         lint_covers(l, r);
-    if (l->today.n && r->ngood && days_of(l->today) - days_of(r->reviewed) > REVIEW_DAYS)
-        found(l, r, r->line, false, "the list of good pairs was reviewed on " SLICE_FMT ", more than %d days ago", SLICE_ARG(r->reviewed), REVIEW_DAYS);
+    lint_never(l, r);
+    lint_examples(l, r);
+    if (l->today.n && r->status != RULE_RETIRED && days_of(l->today) - days_of(r->reviewed) > (r->ngood ? GOOD_DAYS : REVIEW_DAYS))
+        lint_say(l, r, SPOT(r, SLICE_LIT("reviewed")), false, "%s was reviewed on " SLICE_FMT ", more than %d days ago",
+                 r->ngood ? "the list of good pairs" : "the rule", SLICE_ARG(r->reviewed), r->ngood ? GOOD_DAYS : REVIEW_DAYS);
     if (l->today.n && slice_cmp(r->reviewed, l->today) > 0)
-        found(l, r, r->line, true, "reviewed " SLICE_FMT " lies in the future", SLICE_ARG(r->reviewed));
-}
-
-static bool decided_between(const struct rule *a, const struct rule *b)
-{
-    return slice_among(a->supersedes, a->nsupersedes, b->id) || slice_among(a->restrains, a->nrestrains, b->id) ||
-           slice_among(b->supersedes, b->nsupersedes, a->id) || slice_among(b->restrains, b->nrestrains, a->id);
-}
-
-/* The matching examples of a, run against b: both hold for one row, and each brings a fix of its own. */
-static void lint_pair(struct lint *l, const struct rule *a, const struct rule *b)
-{
-    for (unsigned i = 0; i < a->nexamples; i++) {
-        struct example_result got = {0};
-        struct err e = {0};
-
-        if (a->examples[i].kind != EXAMPLE_MATCHES || example_run(l->rules, b, &a->examples[i], l->arena, &got, &e) < 0)
-            continue;
-        if (got.got == TRI_TRUE) {
-            found(l, a, a->examples[i].line, true,
-                  "this example also matches " SLICE_FMT " of the same topic: one of them has to supersede or restrain the other", SLICE_ARG(b->id));
-            return;
-        }
-    }
-}
-
-void lint_pairs(struct lint *l)
-{
-    const struct rules *rs = &l->rules->rules;
-
-    for (size_t i = 0; i < rs->n; i++)
-        for (size_t k = 0; k < rs->n && rs->v[i]->topic.n; k++)
-            if (i != k && slice_eq(rs->v[i]->topic, rs->v[k]->topic) && rs->v[i]->subject == rs->v[k]->subject && rs->v[i]->nfixes &&
-                rs->v[k]->nfixes && !decided_between(rs->v[i], rs->v[k]))
-                lint_pair(l, rs->v[i], rs->v[k]);
+        lint_say(l, r, SPOT(r, SLICE_LIT("reviewed")), true, "reviewed " SLICE_FMT " lies in the future", SLICE_ARG(r->reviewed));
 }

@@ -53,7 +53,7 @@ struct example {
     enum example_kind kind;
     struct slice esxi, upgrade_to, partial;
     struct example_row flat; /* attributes on the example itself; its table is the rule's subject */
-    uint32_t line;
+    uint32_t line, at;
 };
 
 /* A weakened condition (core/mutate.h) that no example can notice, and why. */

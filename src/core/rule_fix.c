@@ -206,6 +206,7 @@ int rule_load_example(struct rule_loading *l, struct example *x, enum example_ki
 {
     x->kind = kind;
     x->line = xml_line(l->x);
+    x->at = (uint32_t)xml_offset(l->x);
     if (!l->rules->without_examples) {
         x->esxi = rule_attr(l, "esxi");
         x->upgrade_to = rule_attr(l, "upgrade-to");

@@ -368,3 +368,14 @@ int release_covers(const struct builds *b, const struct release *host, const str
         return -1;
     return full.letter == named->letter;
 }
+
+int release_named_order(const struct release *a, const struct release *b)
+{
+    int ua = a->update > 0 ? a->update : 0, ub = b->update > 0 ? b->update : 0;
+
+    if (a->major != b->major)
+        return a->major - b->major;
+    if (a->minor != b->minor)
+        return a->minor - b->minor;
+    return ua != ub ? ua - ub : a->letter - b->letter;
+}

@@ -66,6 +66,9 @@ void release_complete(const struct builds *b, struct release *host);
  */
 int release_order(const struct builds *b, const struct release *host, const struct release *named, int *order);
 
+/* Order of two releases of rules: "6.5" is the first of its line, before "6.5u1". */
+int release_named_order(const struct release *a, const struct release *b);
+
 /* Does the named release cover the host: "8.0u3" covers 8.0 U3b, "7.0" the whole line. 1, 0, or -1 unknown. */
 int release_covers(const struct builds *b, const struct release *host, const struct release *named);
 
