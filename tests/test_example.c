@@ -151,10 +151,14 @@ static void an_example_that_names_what_does_not_exist_is_an_error(void **state)
 
 /* --- lint --- */
 
-static bool filled(void *ctx, unsigned table, unsigned column)
+static bool filled(void *ctx, unsigned table, unsigned column, const struct release *from, const struct release *before)
 {
     const struct world *w = ctx;
+    const struct release first = {.major = 7, .update = -1}; /* that prints the speed */
 
+    (void)from;
+    if (table == world_table(w, "adapter") && column == world_column(w, "adapter", "speed") && before->major && release_named_order(before, &first) <= 0)
+        return false;
     return !(table == world_table(w, "adapter") && column == world_column(w, "adapter", "option-rom"));
 }
 
@@ -189,6 +193,11 @@ static void lint_finds_what_cannot_be_meant(void **state)
         {ONE("adapter", "<bad driver='sata-ahci'/>", DEFAULT), "is the name of a VIB", true},
         {ONE("adapter", "<bad driver='x'/><evidence><module name='scsi-hpvsa' loaded='yes'/></evidence>", DEFAULT), "is the name of a VIB", true},
         {ONE("adapter", "<bad option-rom='1'/>", DEFAULT), "no probe fills adapter.option-rom", true},
+        {ONE("adapter", "<when><esxi from='6.5' before='7.0'/></when><bad speed='1'/>", DEFAULT),
+         "no probe fills adapter.speed on the releases of <when>, so", true},
+        {ONE("adapter", "<when><esxi release='6.7'/></when><bad speed='1'/>", DEFAULT), "no probe fills adapter.speed on the releases", true},
+        {ONE("adapter", "<when><esxi from='6.5' before='7.0u1'/></when><bad speed='1'/>", DEFAULT), NULL, false},
+        {ONE("adapter", "<when><esxi from='6.5'/></when><bad speed='1'/>", DEFAULT), NULL, false},
         {ONE("adapter", "<bad boots='yes'/>", DEFAULT), NULL, false}, /* derived */
         {ONE_FIX("<fix id='f' risk='none'><module-enable name='x'/></fix>"), "is at least", true},
         {ONE_FIX("<fix id='f' risk='live'><module-enable name='x'/></fix>"), "is at least", true},
@@ -206,9 +215,13 @@ static void lint_finds_what_cannot_be_meant(void **state)
         struct lint l;
 
         lint_all(*state, &l, t[i].xml, "2026-12-01");
+        while (l.n && strstr(l.v[0].text, "this example says")) { /* the examples are not about these conditions */
+            l.v++;
+            l.n--;
+        }
         if ((l.n > 0) != (t[i].says != NULL))
             fail_msg("%s: %s", t[i].xml, l.n ? l.v[0].text : "nothing found");
-        if (t[i].says && (!strstr(l.v[0].text, t[i].says) || l.v[0].error != t[i].error || !l.v[0].file || !l.v[0].line))
+        if (t[i].says && (!strstr(l.v[0].text, t[i].says) || l.v[0].error != t[i].error || !l.v[0].file || !l.v[0].place.line))
             fail_msg("%s: %s", t[i].xml, l.v[0].text);
     }
 }
@@ -224,7 +237,7 @@ static void reviews_grow_old_and_lie_in_no_future(void **state)
     assert_int_equal(l.n, 1);
     assert_false(l.v[0].error);
     assert_non_null(strstr(l.v[0].text, "180 days"));
-    lint_all(*state, &l, ONE("adapter", "<bad driver='x'/>", DEFAULT), "2028-07-01"); /* a known fault does not age */
+    lint_all(*state, &l, ONE("adapter", "<bad driver='x'/>", DEFAULT), "2028-07-01"); /* a known fault ages slowly: two years */
     assert_int_equal(l.n, 0);
     lint_all(*state, &l, ONE("adapter", "<bad driver='x'/>", DEFAULT), "2026-11-29");
     assert_int_equal(l.n, 1);

@@ -78,7 +78,7 @@ static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
     r->topic = rule_attr(l, "topic");
     r->reviewed = rule_attr(l, "reviewed");
     if (t < 0)
-        return rule_fail(rule_at(l, "subject"), e, schema_near_table(l->schema, subject), "subject must name a table, not \"" SLICE_FMT "\"",
+        return rule_fail(rule_at(l, "subject"), e, subject.n ? schema_near_table(l->schema, subject) : nothing, "subject must name a table, not \"" SLICE_FMT "\"",
                          SLICE_ARG(subject));
     r->subject = (unsigned)t;
     l->rule = r; /* what follows can be read now */
