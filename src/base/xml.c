@@ -82,6 +82,7 @@ static const char *plainly(int code)
     case XML_ERR_LT_IN_ATTRIBUTE: return "\"<\" inside a value; it is written &lt;, unless a quote is missing before it";
     case XML_ERR_ATTRIBUTE_NOT_STARTED: return "the value of an attribute stands in quotes";
     case XML_ERR_ATTRIBUTE_WITHOUT_VALUE: return "an attribute without a value; it is written name=\"value\"";
+    case XML_ERR_INVALID_CHAR: return "a byte that is not UTF-8, or a control character";
     case XML_ERR_SPACE_REQUIRED: return "a blank is missing between two attributes";
     }
     return NULL;
@@ -97,6 +98,8 @@ static void on_error(void *ctx, xmlErrorPtr error)
     (void)snprintf(x->error, sizeof x->error, "%s", plainly(error->code)  ? plainly(error->code)
                                                     : error->message ? error->message
                                                                      : "not well-formed");
+    for (char *nl = x->error; (nl = strchr(nl, '\n')) != NULL && nl[1];)
+        *nl = ' ';
     n = strlen(x->error);
     while (n && (x->error[n - 1] == '\n' || x->error[n - 1] == ' '))
         x->error[--n] = '\0';
@@ -328,6 +331,8 @@ static int refuse(struct slice in, size_t *where, struct err *e)
     bool far;
 
     *where = SIZE_MAX;
+    if (slice_starts(in, "\xff\xfe") || slice_starts(in, "\xfe\xff"))
+        return err_set(e, VF_EFORMAT, "XML in UTF-16 is refused; save it as UTF-8");
     if (slice_starts(in, "\xef\xbb\xbf"))
         at = 3;
     while (at < in.n && strchr(" \t\r\n", in.p[at]) && in.p[at])

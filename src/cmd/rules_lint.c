@@ -119,6 +119,8 @@ int rules_lint(struct rules_run *r)
     rng_write(&r->env.schema, &li.rng);
     rc = env_rules_files(&r->env, files, n, r->nfiles == 0, lint_file, &li, &e);
     buf_done(&li.rng);
+    if (rc == 0 && l->nfiles == 0)
+        rc = err_set(&e, VF_ENOTFOUND, "no rule file in what was named; the names of rule files end with .xml");
     if (rc < 0)
         return cli_fail(r->c, "rules", &e);
     for (size_t i = 0; i < li.own.rules.n; i++)

@@ -1,6 +1,8 @@
 #include "core/example.h"
 #include "core/lint_parts.h"
 
+#define MAX_EXAMPLE (64u << 20)
+
 static const struct slice nothing = {NULL, 0};
 
 /* --- releases --- */
@@ -171,8 +173,11 @@ static void run(struct lint *l, const struct rule *r, const struct example *x)
     struct err e = {0};
     const char *msg = e.msg;
     char prefix[300];
+    struct arena *scratch = arena_new(MAX_EXAMPLE); /* ten thousand rules have forty thousand examples */
+    int rc = example_run(l->rules, r, x, scratch, &got, &e);
 
-    if (example_run(l->rules, r, x, l->arena, &got, &e) < 0) {
+    arena_free(scratch);
+    if (rc < 0) {
         (void)snprintf(prefix, sizeof prefix, "%s:%u: ", r->file, x->line);
         msg += strncmp(msg, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
         lint_say(l, r, SPOT(x, ELEMENT), true, "%s", msg);

@@ -6,8 +6,8 @@
 /* Two rules that hold for one row and want different things of it. */
 
 /*
- * A group larger than this is of a generated pack. Its examples are run only against rules that name what the example names: of a hundred
- * rules everything against everything is 10,000 runs, of ten thousand it would be hours.
+ * A group larger than this is of a generated pack: of a hundred rules everything against everything is 10,000 runs of examples, of ten thousand
+ * it would be hours. There each rule meets the next, and those whose matching examples name the same device.
  */
 #define MAX_GROUP 100u
 
@@ -20,9 +20,11 @@ static bool decided_between(const struct rule *a, const struct rule *b)
 /* A rule in a group: of a topic, or of those whose fixes change one thing. */
 struct member {
     struct slice group; /* the topic, or "module NAME", "setting PATH" */
+    struct slice device; /* by which a large group is parted */
     struct slice value; /* what the thing is made; empty in a topic */
     const struct rule *r;
     size_t index; /* of the rule: keeps the order */
+    size_t met;   /* place in a large group, from 1: neighbours have met */
 };
 
 struct members {
@@ -30,13 +32,25 @@ struct members {
     size_t n, cap;
 };
 
-static int by_group(const void *x, const void *y)
+static int order_groups(const struct member *a, const struct member *b)
 {
-    const struct member *a = x, *b = y;
     int order = slice_cmp(a->group, b->group);
 
     if (order == 0 && a->r->subject != b->r->subject)
         order = a->r->subject < b->r->subject ? -1 : 1;
+    return order ? order : slice_cmp(a->device, b->device);
+}
+
+static bool same_group(const struct member *a, const struct member *b)
+{
+    return order_groups(a, b) == 0;
+}
+
+static int by_group(const void *x, const void *y)
+{
+    const struct member *a = x, *b = y;
+    int order = order_groups(a, b);
+
     return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -67,56 +81,79 @@ static const struct example *shared_example(struct lint *l, const struct rule *a
     return NULL;
 }
 
-static bool pair(struct lint *l, const struct member *a, const struct member *b)
+static void pair(struct lint *l, const struct member *a, const struct member *b)
 {
     const struct example *x = decided_between(a->r, b->r) ? NULL : shared_example(l, a->r, b->r);
 
     if (!x)
-        return false;
+        return;
     if (!a->value.n)
         lint_say(l, a->r, SPOT(x, ELEMENT), true, "this example also matches " SLICE_FMT " of the same topic: one of them has to supersede or restrain"
                  " the other", SLICE_ARG(b->r->id));
     else
         lint_say(l, a->r, SPOT(x, ELEMENT), true, "this example also matches " SLICE_FMT ", and the two contradict each other about " SLICE_FMT
                  ": %s against %s", SLICE_ARG(b->r->id), SLICE_ARG(a->group), a->value.p, b->value.p);
-    return true;
 }
 
-/* Rules of the group that some value of a's matching examples leads to. */
-static bool names_alike(const struct rule *a, const struct rule *b)
+static void groups(struct lint *l, struct members *m, bool parted);
+
+/* Two rules that make the same of a thing do not contradict each other. */
+static bool differ(const struct member *a, const struct member *b)
 {
-    for (unsigned i = 0; i < a->nexamples; i++)
-        for (unsigned k = 0; a->examples[i].kind == EXAMPLE_MATCHES && k < b->nexamples; k++)
-            for (unsigned m = 0; b->examples[k].kind == EXAMPLE_MATCHES && m < a->examples[i].flat.n; m++)
-                for (unsigned n = 0; n < b->examples[k].flat.n; n++)
-                    if (slice_eqz(a->examples[i].flat.names[m], "pci") && slice_eqz(b->examples[k].flat.names[n], "pci") &&
-                        slice_eq(a->examples[i].flat.values[m], b->examples[k].flat.values[n]))
-                        return true;
-    return false;
+    return !a->value.n || !slice_eq(a->value, b->value);
 }
 
-static void group(struct lint *l, const struct member *v, size_t n)
+/* Once for each PCI id of its matching examples, or without one. */
+static void by_device(struct lint *l, struct members *out, const struct member *a, size_t met)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            if (v[i].r == v[k].r || (v[i].value.n && slice_eq(v[i].value, v[k].value)))
+    struct member one = *a;
+    struct slice last = {NULL, 0};
+    size_t had = out->n;
+
+    one.met = met;
+    for (unsigned i = 0; i < a->r->nexamples; i++)
+        for (unsigned k = 0; a->r->examples[i].kind == EXAMPLE_MATCHES && k < a->r->examples[i].flat.n; k++) {
+            one.device = a->r->examples[i].flat.values[k];
+            if (!slice_eqz(a->r->examples[i].flat.names[k], "pci") || slice_eq(one.device, last))
                 continue;
-            if (n > MAX_GROUP && !(k + 1 == i || i + 1 == k || names_alike(v[i].r, v[k].r)))
-                continue;
-            (void)pair(l, &v[i], &v[k]);
+            last = one.device;
+            add(l, out, one);
         }
+    if (out->n == had)
+        add(l, out, one);
 }
 
-static void groups(struct lint *l, struct members *m)
+static void group(struct lint *l, const struct member *v, size_t n, bool parted)
+{
+    struct members devices = {0};
+
+    if (n > MAX_GROUP && !parted) {
+        for (size_t i = 0; i < n; i++) {
+            by_device(l, &devices, &v[i], i + 1);
+            if (i > 0 && v[i].r != v[i - 1].r && differ(&v[i], &v[i - 1])) {
+                pair(l, &v[i - 1], &v[i]);
+                pair(l, &v[i], &v[i - 1]);
+            }
+        }
+        groups(l, &devices, true);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && n <= MAX_GROUP; k++)
+            if (v[i].r != v[k].r && differ(&v[i], &v[k]) && !(parted && (v[i].met == v[k].met + 1 || v[k].met == v[i].met + 1)))
+                pair(l, &v[i], &v[k]);
+}
+
+static void groups(struct lint *l, struct members *m, bool parted)
 {
     size_t to;
 
     if (m->n)
         qsort(m->v, m->n, sizeof *m->v, by_group);
     for (size_t from = 0; from < m->n; from = to) {
-        for (to = from + 1; to < m->n && slice_eq(m->v[to].group, m->v[from].group) && m->v[to].r->subject == m->v[from].r->subject;)
+        for (to = from + 1; to < m->n && same_group(&m->v[to], &m->v[from]);)
             to++;
-        group(l, m->v + from, to - from);
+        group(l, m->v + from, to - from, parted);
     }
 }
 
@@ -145,7 +182,7 @@ void lint_pairs(struct lint *l)
         const struct rule *r = rs->v[i];
 
         if (r->topic.n && r->nfixes)
-            add(l, &topics, (struct member){r->topic, {NULL, 0}, r, i});
+            add(l, &topics, (struct member){.group = r->topic, .r = r, .index = i});
         for (unsigned f = 0; f < r->nfixes; f++)
             for (unsigned k = 0; k < r->fixes[f].nactions; k++) {
                 struct member one = {.r = r, .index = i};
@@ -154,8 +191,8 @@ void lint_pairs(struct lint *l)
                     add(l, &changes, one);
             }
     }
-    groups(l, &topics);
-    groups(l, &changes);
+    groups(l, &topics, false);
+    groups(l, &changes, false);
 }
 
 void lint_names(struct lint *l, const struct rule *r, const struct rules *all)

@@ -420,6 +420,8 @@ static int load_group(struct rule_loading *l, const char *element, struct cond *
             unsigned had = parts[i]->kind == COND_ANY ? parts[i]->nkids : 1;
             const struct cond **kids = arena_array(l->a, had + 1, sizeof *kids);
 
+            if (had == RULE_MAX_KIDS)
+                return rule_fail(l, e, nothing, "more than %u alternatives of one name in <%s>", RULE_MAX_KIDS, element);
             if (!any || !kids)
                 return rule_full(l, e);
             if (parts[i]->kind == COND_ANY)
