@@ -26,10 +26,25 @@ static const struct facts *host(void)
     return f;
 }
 
-static void match(const struct ruleset *rs, const struct facts *f, struct arena *a)
+/* Who corrects a file is told of a mistake when, and only when, a scan refuses it. */
+static void check(struct slice text, bool refused, struct arena *a)
 {
+    struct mistakes m = {.n = 0};
+    struct rules rs = {0};
+    struct err e = {0};
+    int rc = rules_check(&rs, text, "fuzz", &env.schema, a, &m, &e);
+
+    FUZZ_CHECK(rc == 0 || (rc < 0 && e.code == rc && e.msg[0]));
+    FUZZ_CHECK(rc < 0 || (m.n > 0) == refused);
+    for (unsigned i = 0; i < m.n; i++)
+        FUZZ_CHECK(m.v[i] && strncmp(m.v[i], "fuzz:", 5) == 0);
+}
+
+static void match(const struct ruleset *rs, const struct facts *f, struct slice text, struct arena *a)
+{
+    const struct lint_file file = {"fuzz", text};
     struct match_ctx m = {.rules = rs, .facts = f, .upgrade_to = {.major = 7, .update = -1}, .arena = a};
-    struct lint l = {.rules = rs, .arena = a};
+    struct lint l = {.rules = rs, .arena = a, .files = &file, .nfiles = 1};
     struct findings out = {0};
     struct err e = {0};
 
@@ -45,9 +60,13 @@ static void match(const struct ruleset *rs, const struct facts *f, struct arena 
 
             (void)example_run(rs, rs->rules.v[i], &rs->rules.v[i]->examples[k], a, &got, &e);
         }
-    for (size_t i = 0; i < rs->rules.n; i++)
+    for (size_t i = 0; i < rs->rules.n; i++) {
         lint_rule(&l, rs->rules.v[i]);
+        lint_names(&l, rs->rules.v[i], &rs->rules);
+    }
     lint_pairs(&l);
+    for (size_t i = 0; i < l.n; i++)
+        FUZZ_CHECK(arena_full(a) || (l.v[i].text && l.v[i].place.line));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -64,11 +83,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arena_fail_at(a, 1 + size % 97);
     rc = rules_load(&rs.rules, fuzz_slice(data, size), "fuzz", &env.schema, a, &e);
     FUZZ_CHECK(rc == 0 || (rc < 0 && e.code == rc && e.msg[0]));
+    if (!arena_full(a))
+        check(fuzz_slice(data, size), rc < 0, a);
     if (rc < 0)
         return 0;
     rc = ruleset_seal(&rs, &e);
     FUZZ_CHECK(rc == 0 || (rc < 0 && e.code == rc && e.msg[0]));
     if (rc == 0)
-        match(&rs, f, a);
+        match(&rs, f, fuzz_slice(data, size), a);
     return 0;
 }

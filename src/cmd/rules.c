@@ -272,7 +272,7 @@ const struct command cmd_rules = {
         "or replace it, and where it comes from. explain with --on tells why a rule holds on a host or not, as \"vmkfit explain\" does.\n\n"
         "new writes a draft of a rule: device ids, driver, versions and release as found on a host, an example that matches, and one to edit that must "
         "not. Title, reason and fix are left to you, and lint names them until they are written.\n\n"
-        "lint checks rule files in plain words, with file and line, then against the RELAX NG schema. test runs every example of every rule, "
+        "lint checks rule files in plain words, with file, line and column, then against the RELAX NG schema. test runs every example of every rule, "
         "and every recording that has an expect.json; where one fails it says which condition decided (-v: for all). With FILE, a rule file or "
         "a folder of them, both concern only what is in there; the shipped rules are loaded too, so that it may name their ids. Both exit with "
         "2 when something is wrong.\n\n"

@@ -109,6 +109,7 @@ int rules_lint(struct rules_run *r)
     size_t n = rules_operands(r, &files);
     struct knowledge knowledge;
     struct err e = {0};
+    size_t rules = 0;
     int rc;
 
     *l = (struct lint){.rules = &li.own, .arena = r->env.arena, .today = cli_today(r->env.arena), .filled = filled, .ctx = &r->env};
@@ -124,7 +125,8 @@ int rules_lint(struct rules_run *r)
     if (rc < 0)
         return cli_fail(r->c, "rules", &e);
     for (size_t i = 0; i < li.own.rules.n; i++)
-        lint_rule(l, li.own.rules.v[i]);
+        for (const struct rule *rule = li.own.rules.v[i]; rule; rule = rule->replaced, rules++)
+            lint_rule(l, rule);
     if (r->errors == 0)
         lint_all(&li, files, n);
     for (size_t i = 0; i < l->n; i++) {
@@ -133,6 +135,6 @@ int rules_lint(struct rules_run *r)
         r->errors += l->v[i].error;
         r->warnings += !l->v[i].error;
     }
-    buf_printf(r->out, "%zu rules, %zu errors, %zu notes\n", li.own.rules.n, r->errors, r->warnings);
+    buf_printf(r->out, "%zu rules, %zu errors, %zu notes\n", rules, r->errors, r->warnings);
     return r->errors ? STATUS_FINDINGS : STATUS_OK;
 }

@@ -295,7 +295,9 @@ static bool go_on(struct rule_loading *l, unsigned depth, struct err *e)
     l->attribute = nothing;
     if (!m || m->unread || arena_full(l->a) || e->code != VF_EFORMAT || m->n == RULES_MAX_MISTAKES)
         return false;
-    m->v[m->n++] = arena_printf(l->a, "%s", e->msg);
+    m->v[m->n] = arena_printf(l->a, "%s", e->msg);
+    if (!m->v[m->n++])
+        return false;
     m->unread = l->torn || m->n == RULES_MAX_MISTAKES;
     while (!m->unread && xml_depth(l->x) >= depth)
         if (xml_next(l->x) <= XML_END) {
@@ -397,7 +399,7 @@ int rules_check(struct rules *rs, struct slice xml, const char *name, const stru
         return e->code;
     l.torn = true;
     (void)go_on(&l, 0, e);
-    return 0;
+    return arena_full(a) ? rule_full(&l, e) : 0;
 }
 
 const struct rule *rules_find(const struct rules *rs, struct slice id)
