@@ -32,7 +32,8 @@ static const struct opt rules_opts[] = {
     {"name", 0, OPT_TEXT, offsetof(struct rules_values, name), "NAME", "sign: of the pack; it replaces an installed one of this name", NULL},
     {"serial", 0, OPT_TEXT, offsetof(struct rules_values, serial), "N", "sign: must rise with each version (default: the date, 20261130)", NULL},
     {"date", 0, OPT_TEXT, offsetof(struct rules_values, date), "DATE",
-     "import: the day the list is of, where it does not say so; sign: of the pack (default today)", NULL},
+     "import: the day the list is of, where it does not say so; sign: of the pack (default today); lint: the day on which reviews "
+     "are looked at (default today)", NULL},
     {"source", 0, OPT_TEXT, offsetof(struct rules_values, source), "URL", "import: where the list comes from, where it does not say so", NULL},
     {0},
 };
@@ -48,7 +49,7 @@ static const struct verb {
     {"new", 0, "from device pci output force", rules_new},
     {"show", INT_MAX, "rules", rules_show},
     {"explain", INT_MAX, "rules on", rules_explain},
-    {"lint", INT_MAX, "", rules_lint},
+    {"lint", INT_MAX, "date", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
     {"try", INT_MAX, "on json", rules_try},
     {"mutate", INT_MAX, "", rules_mutate},
@@ -272,7 +273,8 @@ const struct command cmd_rules = {
         "or replace it, and where it comes from. explain with --on tells why a rule holds on a host or not, as \"vmkfit explain\" does.\n\n"
         "new writes a draft of a rule: device ids, driver, versions and release as found on a host, an example that matches, and one to edit that must "
         "not. Title, reason and fix are left to you, and lint names them until they are written.\n\n"
-        "lint checks rule files in plain words, with file, line and column, then against the RELAX NG schema. test runs every example of every rule, "
+        "lint checks rule files in plain words, with file, line and column, then against the RELAX NG schema: what is misspelled or missing, what can never "
+        "hold, examples that give another result than they say, rules that contradict each other, reviews long ago. test runs every example of every rule, "
         "and every recording that has an expect.json; where one fails it says which condition decided (-v: for all). With FILE, a rule file or "
         "a folder of them, both concern only what is in there; the shipped rules are loaded too, so that it may name their ids. Both exit with "
         "2 when something is wrong.\n\n"

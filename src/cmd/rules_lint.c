@@ -113,6 +113,12 @@ int rules_lint(struct rules_run *r)
     int rc;
 
     *l = (struct lint){.rules = &li.own, .arena = r->env.arena, .today = cli_today(r->env.arena), .filled = filled, .ctx = &r->env};
+    if (r->v->date && !rule_date(slice_of(r->v->date))) {
+        (void)err_set(&e, VF_EUSAGE, "--date wants a day such as 2026-11-30, not \"%s\"", r->v->date);
+        return cli_fail(r->c, "rules", &e);
+    }
+    if (r->v->date)
+        l->today = slice_of(r->v->date);
     ruleset_init(&li.own, &r->env.schema, &r->env.builds, r->env.arena);
     if (rules_load_knowledge(r, &knowledge, &e) < 0)
         return cli_fail(r->c, "rules", &e);

@@ -107,7 +107,7 @@ static int describe(struct rules_run *r, struct pack *p, struct err *e)
 /* The pack's rules on top of what is in use here: all load, lint finds no error, every example passes. Counts stay in r. */
 static int prove(struct rules_run *r, const struct pack *p, size_t *rules, size_t *replacing, struct err *e)
 {
-    struct lint l = {.rules = &r->rules, .arena = r->env.arena};
+    struct lint l = {.rules = &r->rules, .arena = r->env.arena, .without_results = true};
 
     r->pack = pack_label(r, p);
     r->layers.without = arena_dup(r->env.arena, p->name).p;
@@ -125,7 +125,7 @@ static int prove(struct rules_run *r, const struct pack *p, size_t *rules, size_
     }
     for (size_t i = 0; i < l.n; i++)
         if (l.v[i].error) {
-            buf_printf(r->out, "%s:%u: ", l.v[i].file, l.v[i].line);
+            buf_printf(r->out, "%s:%u: ", l.v[i].file, l.v[i].place.line);
             rules_say(r, l.v[i].text);
             r->errors++;
         }

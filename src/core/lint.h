@@ -28,6 +28,7 @@ struct lint {
     /* Can some probe fill the column on a release that is at or after from and before before (major 0: no bound)? NULL: not checked. */
     bool (*filled)(void *ctx, unsigned table, unsigned column, const struct release *from, const struct release *before);
     void *ctx;
+    bool without_results; /* who asks runs the examples himself */
     struct release from, before; /* of the rule that is looked at */
     const struct knowledge *knowledge; /* for covers=; NULL: not checked */
     struct lint_found *v;
