@@ -296,8 +296,9 @@ static bool go_on(struct rule_loading *l, unsigned depth, struct err *e)
     if (!m || m->unread || arena_full(l->a) || e->code != VF_EFORMAT || m->n == RULES_MAX_MISTAKES)
         return false;
     m->v[m->n] = arena_printf(l->a, "%s", e->msg);
-    if (!m->v[m->n++])
+    if (!m->v[m->n])
         return false;
+    m->n++;
     m->unread = l->torn || m->n == RULES_MAX_MISTAKES;
     while (!m->unread && xml_depth(l->x) >= depth)
         if (xml_next(l->x) <= XML_END) {
