@@ -296,7 +296,7 @@ static bool go_on(struct rule_loading *l, unsigned depth, struct err *e)
     if (!m || m->unread || arena_full(l->a) || e->code != VF_EFORMAT || m->n == RULES_MAX_MISTAKES)
         return false;
     m->v[m->n] = arena_printf(l->a, "%s", e->msg);
-    if (!m->v[m->n])
+    if (arena_full(l->a)) /* there was no room for its words */
         return false;
     m->n++;
     m->unread = l->torn || m->n == RULES_MAX_MISTAKES;
