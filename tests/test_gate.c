@@ -245,6 +245,7 @@ static void what_the_fix_requires_must_hold(void **state)
         fix_judge(&m, &f, fix_named(f.rule, "go-back"), &c);
         assert_int_equal(c.state, i == 0 ? GATE_REFUSED : GATE_UNKNOWN); /* a cut list does not prove that the VIB is missing */
         assert_true(says(c.reasons, c.nreasons, "required: vib"));
+        assert_int_equal(c.unfit, i == 0);
         assert_int_equal(c.ncommands, 0);
     }
 }

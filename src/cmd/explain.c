@@ -182,7 +182,7 @@ static void explain_row(struct run *r, const struct match_ctx *m, const struct f
 
         fix_judge(m, &x, &r->rule->fixes[i], &check);
         buf_printf(out, " fix " SLICE_FMT ": %s\n", SLICE_ARG(r->rule->fixes[i].id),
-                   r->rule->fixes[i].nactions ? states[check.state] : "advice, which has no commands");
+                   r->rule->fixes[i].nactions ? states[check.state] : check.unfit ? "advice, not for this host" : "advice, which has no commands");
         for (size_t k = 0; k < check.nreasons; k++)
             print_point(r, check.reasons[k], out);
         for (size_t k = 0; k < check.nnotes && check.state == GATE_OPEN; k++)

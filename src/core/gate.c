@@ -273,6 +273,7 @@ void fix_judge(const struct match_ctx *m, const struct finding *f, const struct 
     if (f->guard_unknown)
         gate_block(out, GATE_UNKNOWN, "a guard could not be decided: " SLICE_FMT, SLICE_ARG(f->guard_unknown->title));
     required = cond_eval(&ev, fix->require, f->row);
+    out->unfit = required == TRI_FALSE;
     for (size_t i = 0; required != TRI_TRUE && i < t.n; i++)
         if (t.v[i].result == required && !(required == TRI_FALSE && denied(fix->require, t.v[i].cond, false)))
             block_required(m, &t.v[i], denied(fix->require, t.v[i].cond, false), out);

@@ -16,6 +16,7 @@ enum gate_state {
 
 struct fix_check {
     enum gate_state state;
+    bool unfit;           /* the rule's own <require> is known not to hold: a fix for other hosts */
     const char **reasons; /* of UNKNOWN and REFUSED */
     size_t nreasons, reasons_cap;
     const char **notes;   /* what a person must know before: boot device, machines, management uplink */

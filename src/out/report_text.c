@@ -309,6 +309,7 @@ static void group_body(const struct printing *p, const struct group *g, const st
     const struct report_item *it = &p->r->items[g->idx[0]];
     const struct finding *f = it->finding;
     bool brief = f->severity == SEV_NOTE && !p->s->verbose;
+    unsigned shown = 0;
 
     if (f->withheld_by)
         line(p, "withheld", "by " SLICE_FMT ": " SLICE_FMT, SLICE_ARG(f->withheld_by->id), SLICE_ARG(f->withheld_by->title));
@@ -332,7 +333,8 @@ static void group_body(const struct printing *p, const struct group *g, const st
     if (it->fixed_in && !brief)
         line(p, "fixed in", "%s", it->fixed_in);
     for (unsigned i = 0; i < f->rule->nfixes && !brief && !(before && same_fixes(before, it)); i++) /* the first subject's; its gates speak for the group where they are host-wide */
-        fix(p, &it->fixes[i], i + 1);
+        if (it->fixes[i].fix->nactions || !it->fixes[i].check.unfit) /* advice for other hosts misleads here; of commands it is worth knowing why not */
+            fix(p, &it->fixes[i], ++shown);
     for (unsigned i = 0; i < f->rule->nhrefs && !brief && !before; i++)
         line(p, i ? "" : "see", SLICE_FMT, SLICE_ARG(f->rule->hrefs[i]));
     hint(p, "more", "", "explain", f->rule->id, f->row->key, "");
