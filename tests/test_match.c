@@ -228,6 +228,22 @@ static void a_rule_supersedes_another_on_the_same_row(void **state)
     assert_true(finding_counts(world_finding(&fs, "general", "z")));
 }
 
+static void a_finding_that_is_held_back_supersedes_nothing(void **state)
+{
+    struct world *w = *state;
+    struct findings fs;
+
+    world_rules(w, RULES(RULE("general", "adapter", "", "<bad driver='a'/>")
+                              RULE("special", "adapter", "supersedes='general'", "<bad driver='a' link-state='offline'/>")
+                                  RULE("guard", "host", "restrains='special'", "<bad vsan='yes'/>")));
+    fs = findings_on(w, "host|vsan=yes\nadapter x|driver=a|link-state=offline\n");
+    assert_non_null(world_finding(&fs, "special", "x")->withheld_by);
+    assert_null(world_finding(&fs, "general", "x")->superseded_by);
+    assert_true(finding_counts(world_finding(&fs, "general", "x")));
+    fs = findings_on(w, "host|vsan=no\nadapter x|driver=a|link-state=offline\n");
+    assert_non_null(world_finding(&fs, "general", "x")->superseded_by);
+}
+
 #define GUARDED RULE("finding", "adapter", "", "<bad driver='a'/>")
 #define GUARD(subject, body) RULES(GUARDED RULE("guard", subject, "restrains='finding'", body))
 
@@ -325,6 +341,7 @@ int main(void)
         T(a_good_entry_of_a_release_counts_there_only),
         T(a_rule_about_an_upgrade_waits_for_one),
         T(a_rule_supersedes_another_on_the_same_row),
+        T(a_finding_that_is_held_back_supersedes_nothing),
         T(a_guard_withholds_on_its_row_on_related_rows_and_on_the_host),
         T(findings_are_sorted_by_weight),
         T(one_rule_on_one_row_keeps_its_trace_whatever_the_result),

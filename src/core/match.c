@@ -228,25 +228,35 @@ static enum tri concerns(const struct match_ctx *m, const struct row *g, const s
     return x.hit ? TRI_TRUE : closed ? TRI_FALSE : TRI_UNKNOWN;
 }
 
+/* Guards first: a finding that is held back replaces nothing. */
 static void restrain(const struct match_ctx *m, struct findings *fs)
 {
     for (size_t g = 0; g < fs->n; g++) {
         const struct finding *guard = &fs->v[g];
 
-        for (size_t i = 0; i < fs->n && (guard->rule->nrestrains || guard->rule->nsupersedes); i++) {
+        for (size_t i = 0; i < fs->n && guard->rule->nrestrains; i++) {
             struct finding *f = &fs->v[i];
+            enum tri holds;
 
-            if (slice_among(guard->rule->restrains, guard->rule->nrestrains, f->rule->id)) {
-                enum tri holds = tri_and(guard->result, concerns(m, guard->row, f->row));
-
-                if (holds == TRI_TRUE)
-                    f->withheld_by = guard->rule;
-                else if (holds == TRI_UNKNOWN)
-                    f->guard_unknown = guard->rule;
-            }
-            if (guard->result == TRI_TRUE && slice_among(guard->rule->supersedes, guard->rule->nsupersedes, f->rule->id) && guard->row == f->row)
-                f->superseded_by = guard->rule;
+            if (!slice_among(guard->rule->restrains, guard->rule->nrestrains, f->rule->id))
+                continue;
+            holds = tri_and(guard->result, concerns(m, guard->row, f->row));
+            if (holds == TRI_TRUE)
+                f->withheld_by = guard->rule;
+            else if (holds == TRI_UNKNOWN)
+                f->guard_unknown = guard->rule;
         }
+    }
+}
+
+static void supersede(struct findings *fs)
+{
+    for (size_t g = 0; g < fs->n; g++) {
+        const struct finding *by = &fs->v[g];
+
+        for (size_t i = 0; i < fs->n && by->rule->nsupersedes && by->result == TRI_TRUE && !by->withheld_by; i++)
+            if (by->row == fs->v[i].row && slice_among(by->rule->supersedes, by->rule->nsupersedes, fs->v[i].rule->id))
+                fs->v[i].superseded_by = by->rule;
     }
 }
 
@@ -341,6 +351,7 @@ int match_run(const struct match_ctx *m, struct findings *out, struct err *e)
     if (rc < 0)
         return err_set(e, VF_ELIMIT, "more than %u findings on one host", MAX_FINDINGS);
     restrain(m, out);
+    supersede(out);
     findings_sort(out);
     return 0;
 }
