@@ -614,6 +614,122 @@ static void a_port_has_a_name_in_brackets(void **state)
     check(*state, decode_pci, &o, "0000:00:01.0 Class 0604: 8086:6f02 [PCIe RP[0000:00:01.0\n", DECODE_UNUSABLE, 0, 1);
 }
 
+/* A record as "key=text; key=text", in the order printed; of the keys parted by '|' only. */
+static const char *picked(struct arena *a, const struct record *r, const char *keys)
+{
+    const char *out = "";
+
+    for (uint32_t k = 0; k < r->nfields; k++) {
+        struct slice rest = slice_of(keys), key;
+
+        while (slice_next_word(&rest, "|", &key))
+            if (slice_eq(key, r->fields[k].key))
+                out = arena_printf(a, "%s%s" SLICE_FMT "=" SLICE_FMT "%s", out, *out ? "; " : "", SLICE_ARG(key), SLICE_ARG(r->fields[k].text),
+                                   r->fields[k].damage ? " (damaged)" : "");
+    }
+    return out;
+}
+
+/*
+ * Lines as public reports print them, shortened: a P420i with ssacli and a dead capacitor, a P410 with hpssacli 2.0, a P408i-a Gen10, a P400i.
+ * (https://github.com/search?q=%22PCI+Address+%28Domain%3ABus%3ADevice.Function%29%22&type=code). Serial numbers are made up.
+ */
+static void ssacli_tells_firmware_cache_and_battery(void **state)
+{
+#define PCI_LINE "   PCI Address (Domain:Bus:Device.Function): "
+    static const struct {
+        const char *text;
+        enum decode_state state;
+        size_t n;
+        const char *first; /* record */
+    } t[] = {
+        {"\nSmart Array P420i in Slot 0 (Embedded)\n   Bus Interface: PCI\n   Slot: 0\n   Serial Number: 001\n   Cache Serial Number: 2\n"
+         "   Controller Status: OK\n   Firmware Version: 8.32-0\n   Cache Board Present: True\n   Cache Status: Permanently Disabled\n"
+         "   Battery/Capacitor Status: Failed (Replace Batteries)\n" PCI_LINE "0000:02:00.0\n   Host Serial Number: X\n\n   Array: A\n"
+         "      Interface Type: SAS\n\n      Logical Drive: 1\n         Status: OK\n         Caching:  Enabled\n\n      physicaldrive 1I:1:1\n"
+         "         Firmware Revision: CDB0\n         Serial Number: 06\n",
+         DECODE_COMPLETE, 1,
+         "Model=Smart Array P420i; Serial Number=001; Firmware Version=8.32-0; Cache Status=Permanently Disabled; "
+         "Battery/Capacitor Status=Failed (Replace Batteries); PCI=0000:02:00.0; Firmware=8.32"},
+        {"Smart Array P410 in Slot 1\n   Bus Interface: PCI\n   Serial Number: PA\n   Firmware Version: 6.60\n" PCI_LINE "0000:03:00.0\n"
+         "   Cache Status: OK\n   Battery/Capacitor Status: OK\n",
+         DECODE_COMPLETE, 1,
+         "Model=Smart Array P410; Serial Number=PA; Firmware Version=6.60; PCI=0000:03:00.0; Cache Status=OK; Battery/Capacitor Status=OK; Firmware=6.60"},
+        /* two; sensors in between */
+        {"HPE Smart Array P408i-a SR Gen10 in Slot 0 (Embedded)\n   Bus Interface: PCI\n   Firmware Version: 1.65-0\n   Sensor ID: 0\n"
+         "      Location: Capacitor\n   Sensor ID: 1\n" PCI_LINE "0000:23:00.0\n\nSmart Array P410 in Slot 1\n   Bus Interface: PCI\n"
+         PCI_LINE "0000:03:00.0\n",
+         DECODE_COMPLETE, 2, "Model=HPE Smart Array P408i-a SR Gen10; Firmware Version=1.65-0; PCI=0000:23:00.0; Firmware=1.65"},
+        /* no address: which adapter it is is not known */
+        {"Smart Array P400i in Slot 0 (Embedded)\n   Bus Interface: PCI\n   Firmware Version: 7.24-0\n", DECODE_UNUSABLE, 0, NULL},
+        /* given twice, differently */
+        {"Smart Array P410 in Slot 1\n   Cache Status: OK\n   Cache Status: Temporarily Disabled\n" PCI_LINE "0000:03:00.0\n", DECODE_PARTIAL, 1,
+         "Model=Smart Array P410; Cache Status=OK (damaged); Cache Status=Temporarily Disabled (damaged); PCI=0000:03:00.0"},
+        /* the heading of the second is lost: nothing of it counts for the first */
+        {"Smart Array P410 in Slot 1\n   Bus Interface: PCI\n" PCI_LINE "0000:03:00.0\n\n   Bus Interface: PCI\n   Firmware Version: 6.60\n",
+         DECODE_PARTIAL, 1, "Model=Smart Array P410; PCI=0000:03:00.0"},
+        {"Smart Array P410 in Slot 1\n" PCI_LINE "0000:03:0", DECODE_PARTIAL, 1, "Model=Smart Array P410; PCI=0000:03:0 (damaged)"},
+        {"\nError: No controllers detected. Possible causes:\n", DECODE_COMPLETE, 0, NULL},
+        {"-sh: /opt/hp/hpssacli/bin/hpssacli: not found\n", DECODE_REFUSED, 0, NULL},
+        {"Controller = 0\nStatus = Success\n", DECODE_UNUSABLE, 0, NULL},
+    };
+    const struct decode_opt o = {.name = "x"};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct decoded d;
+
+        assert_int_equal(decode_ssacli(slice_of(t[i].text), &o, *state, &d), 0);
+        if (d.state != t[i].state || d.n != t[i].n)
+            fail_msg("state %d, %zu records for\n%s", d.state, d.n, t[i].text);
+        if (d.n) {
+            const char *is = picked(*state, &d.records[0], "Model|Serial Number|Firmware Version|Cache Status|Battery/Capacitor Status|Firmware|"
+                                                           "PCI Address (Domain:Bus:Device.Function)");
+            struct slice rest = slice_of(is);
+            size_t at = slice_find(rest, 0, "PCI Address (Domain:Bus:Device.Function)");
+
+            if (at != SIZE_MAX)
+                is = arena_printf(*state, SLICE_FMT "PCI%s", SLICE_ARG(slice_cut(rest, 0, at)), is + at + strlen("PCI Address (Domain:Bus:Device.Function)"));
+            assert_string_equal(is, t[i].first);
+        }
+    }
+}
+
+/* Lists behind the head, as public reports print them (perccli 7.1211 of a 3108, storcli 1.23); an HBA has none. */
+static void storcli_tells_battery_and_cache_policies(void **state)
+{
+#define CTL "Controller = 0\nStatus = Success\nPCI Address = 00:3b:00:00\n\n"
+#define VDS "VD LIST :\n=======\n\n---------------------------------------------------------------\n" \
+            "DG/VD TYPE  State Access Consist Cache Cac sCC       Size Name\n---------------------------------------------------------------\n"
+#define LINE "---------------------------------------------------------------\n"
+    static const struct {
+        const char *text;
+        enum decode_state state;
+        const char *first;
+    } t[] = {
+        {CTL VDS "0/0   RAID1 Optl  RW     No      NRWTD -   OFF 557.861 GB\n1/232 RAID0 Optl  RW     Yes     RWBD  -   ON  446.625 GB data\n" LINE
+         "\nVD=Virtual Drive| DG=Drive Group|Rec=Recovery\n\nCachevault_Info :\n===============\n\n------------------------------------\n"
+         "Model  State   Temp Mode MfgDate\n------------------------------------\nCVPM05 Optimal 32C  -    2017/11/28\n"
+         "------------------------------------\n",
+         DECODE_COMPLETE, "Cache Policy=0/0 NRWTD; Cache Policy=1/232 RWBD; Battery=Optimal"},
+        {CTL "Cachevault_Info :\n-----------------------------------\nModel State Temp Mode MfgDate\n-----------------------------------\n"
+         "CVPM02 Failed 22C - 2018/05/19\n-----------------------------------\n", DECODE_COMPLETE, "Battery=Failed"},
+        {CTL "PD LIST :\n" LINE "EID:Slt DID State DG     Size Intf Med SED PI SeSz Model            Sp Type\n" LINE
+         "134:0     1 Onln   0 1.089 TB SAS  HDD N   N  512B ST1200MM0009     U  -\n" LINE, DECODE_COMPLETE, ""},
+        {CTL VDS "0/0   RAID1 Optl\n" LINE, DECODE_PARTIAL, ""},
+        {CTL VDS "0/0   RAID1 Optl  RW     No      NRW", DECODE_PARTIAL, "Cache Policy=0/0 NRW (damaged)"},
+    };
+    const struct decode_opt o = {.name = "x"};
+
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct decoded d;
+
+        assert_int_equal(decode_storcli(slice_of(t[i].text), &o, *state, &d), 0);
+        if (d.state != t[i].state || d.n != 1)
+            fail_msg("state %d, %zu records for\n%s", d.state, d.n, t[i].text);
+        assert_string_equal(picked(*state, &d.records[0], "Cache Policy|Battery"), t[i].first);
+    }
+}
+
 /*
  * Versions and keys as public reports of the tools print them, of a PERC H755N, a MegaRAID 3108 and a SAS9300-8i; the document of a PERC H755's
  * pair (https://github.com/burdweiser/hclcheck) names firmware by its package. Serial numbers are made up.
@@ -824,6 +940,8 @@ int main(void)
         T(a_value_that_fills_its_column_ends_there),
         T(a_local_path_has_no_names_and_a_dead_one_lost_them),
         T(storcli_tells_the_published_firmware),
+        T(storcli_tells_battery_and_cache_policies),
+        T(ssacli_tells_firmware_cache_and_battery),
         T(nics_without_a_heading_are_partial),
         T(a_map_line_without_line_end_needs_a_witness),
         T(version_lines_alone_are_records_without_module),

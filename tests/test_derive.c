@@ -232,6 +232,7 @@ static void the_firmware_of_an_adapter_is_the_vendors_tools_where_esxcli_tells_n
         {"adapter vmhba0|pci=0000:01:00.0|driver=lsi_mr3|firmware=?\ncontroller 0000:01:00.0|firmware=52.16.1-4405\n", "52.16.1-4405", NULL},
         {"adapter vmhba0|pci=0000:01:00.0|driver=lsi_mr3|firmware=?\ncontroller 0000:02:00.0|firmware=52.16.1-4405\n", NULL, "this controller"},
         {"adapter vmhba0|pci=0000:01:00.0|driver=lsi_mr3|firmware=?\n", NULL, "install perccli"},
+        {"adapter vmhba0|pci=0000:01:00.0|driver=hpsa|firmware=?\n", NULL, "install ssacli"},
         {"adapter vmhba0|pci=0000:01:00.0|driver=qlnativefc|firmware=?\n", NULL, "left open"},
         {"adapter vmhba0|pci=?|driver=lsi_mr3|firmware=?\ncontroller 0000:01:00.0|firmware=52.16.1-4405\n", NULL, "this controller"},
         {"adapter vmhba0|pci=0000:01:00.0|firmware=20.00.00.00 - Firmware Package Version: 20.00.00.00\n"

@@ -144,6 +144,14 @@ static void a_good_list_closes_the_world(void **state)
         {"driver=lsi_mr3|driver-version=7.700.01.00-1OEM.800|firmware=52.21", TRI_TRUE, SEV_WARNING, false},
         {"driver=lsi_mr3|driver-version=7.729.01.00-1OEM.800|firmware=52.30", TRI_TRUE, SEV_WARNING, false},
         {"driver=lsi_mr3|driver-version=7.731.01.00-1OEM.800|firmware=52.40", TRI_TRUE, SEV_NOTE, true},
+        {"driver=lsi_mr3|driver-version=7.731.01.00-1OEM.800|firmware=?", TRI_TRUE, SEV_NOTE, true},
+        {"driver=lsi_mr3|driver-version=7.731.01.00-1OEM.800|firmware=51.10", TRI_TRUE, SEV_WARNING, false}, /* never good with any driver */
+        {"driver=lsi_mr3|driver-version=7.730.01.00-1OEM.800|firmware=52.31", TRI_TRUE, SEV_NOTE, true},
+        {"driver=lsi_mr3|driver-version=7.728.02.00-1vmw.800|firmware=53.1", TRI_TRUE, SEV_NOTE, true},
+        {"driver=lsi_mr3|driver-version=7.700.01.00-1OEM.800|firmware=52.31", TRI_TRUE, SEV_WARNING, false}, /* the driver is on no list, and old */
+        {"driver=lsi_mr3|driver-version=7.730.01.00-1OEM.800|firmware=52.31.1", TRI_TRUE, SEV_WARNING, false}, /* another form is not ordered */
+        {"driver=lsi_mr3|driver-version=7.730.01.00-1OEM.800|firmware=52.31b", TRI_TRUE, SEV_WARNING, false},
+        {"driver=lsi_mr3|driver-version=7.730.01.00-1OEM.800|firmware=-", TRI_TRUE, SEV_WARNING, false},
         {"driver=lsi_mr3|driver-version=7.730.01.00-1OEM.800|firmware=?", TRI_UNKNOWN, SEV_WARNING, false},
         {"driver=lsi_mr3|driver-version=?|firmware=52.30", TRI_UNKNOWN, SEV_WARNING, false},
         {"driver=lsi_mr3|driver-version=?|firmware=51", TRI_TRUE, SEV_WARNING, false},
@@ -162,6 +170,25 @@ static void a_good_list_closes_the_world(void **state)
         if (f && (f->severity != t[i].severity || f->newer_than_list != t[i].newer))
             fail_msg("%s: severity %d, newer %d", t[i].cells, f->severity, f->newer_than_list);
     }
+}
+
+/* Firmware of NICs is ordered as that of adapters; that of NVMe drives is text, which nobody can order. */
+static void newer_needs_an_order(void **state)
+{
+    struct world *w = *state;
+    const struct finding *f;
+    struct findings fs;
+
+    world_rules(w, RULES(RULE("nics", "nic", "", "<good driver='bnxtnet' firmware-version='216.0.146.0 218.0.152.0'/>")
+                         RULE("drives", "nvme", "", "<good firmware='GDC5602Q'/>")));
+    fs = findings_on(w, "nic vmnic0|driver=bnxtnet|firmware-version=219.0.1.0\nnic vmnic1|driver=bnxtnet|firmware-version=217.0.1.0\n"
+                        "nvme vmhba1|firmware=GDC5702Q\n");
+    f = world_finding(&fs, "nics", "vmnic0");
+    assert_true(f && f->newer_than_list && f->severity == SEV_NOTE);
+    f = world_finding(&fs, "nics", "vmnic1");
+    assert_true(f && !f->newer_than_list && f->severity == SEV_WARNING);
+    f = world_finding(&fs, "drives", "vmhba1");
+    assert_true(f && !f->newer_than_list && f->severity == SEV_WARNING);
 }
 
 /* An entry of one release has its say about what is new there, too. */
@@ -338,6 +365,7 @@ int main(void)
         T(a_draft_is_a_note_and_a_retired_rule_is_silent),
         T(a_good_list_closes_the_world),
         T(newer_means_newer_than_every_entry),
+        T(newer_needs_an_order),
         T(a_good_entry_of_a_release_counts_there_only),
         T(a_rule_about_an_upgrade_waits_for_one),
         T(a_rule_supersedes_another_on_the_same_row),

@@ -327,6 +327,8 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
     h.facts = f;
     for (size_t i = 1; i < f->nsources; i++)
         h.answers += f->sources[i].state != SOURCE_MISSING;
+    if (v->site) /* behind the count of answers: statements are none */
+        sitefacts_apply(v->site, f, &h.stated, &h.nstated);
     if (rc < 0)
         h.incomplete = limit.msg;
     else if (live)

@@ -5,6 +5,7 @@
 #include "collect/collect.h"
 #include "core/derive.h"
 #include "core/ruleset.h"
+#include "core/sitefacts.h"
 #include "net/offline.h"
 
 /*
@@ -20,6 +21,7 @@ struct env {
     struct pcinames *names;
     bool without_examples; /* for env_rules: the examples of rules are not kept */
     bool tap;              /* the channel of each host is a tap (net/tap.h): its answers can be saved */
+    struct sitefacts *site; /* what the site states (site.h), or NULL */
     struct cli *cli;       /* with its options live hosts are reached; NULL: only saved answers are read */
 };
 
@@ -72,6 +74,8 @@ struct env_host {
     const struct facts *facts;
     size_t index, count;    /* of the target's hosts; index from 0 */
     size_t answers;         /* replies there were, usable or not */
+    const struct stated *stated; /* what statements of the site did to its cells */
+    size_t nstated;
     const char *incomplete; /* NULL, or why it could not be read whole: archive cut, limit met, no answer at all */
 };
 

@@ -4,19 +4,21 @@
 #include "cmd/cmd.h"
 #include "cmd/layers.h"
 #include "cmd/waivers.h"
+#include "cmd/site.h"
 #include "out/report.h"
 
 #define OFFER_DAYS 90 /* from today: of the waiver that is printed to be filled in */
 
 struct explain_values {
     const char *upgrade_to, *day;
-    struct opt_list rules, waiver_files;
+    struct opt_list rules, waiver_files, facts;
 };
 
 static const struct opt explain_opts[] = {
     {"upgrade-to", 0, OPT_TEXT, offsetof(struct explain_values, upgrade_to), "RELEASE", "as if an upgrade to this release were planned, such as 7.0", NULL},
     {"rules", 0, OPT_LIST, offsetof(struct explain_values, rules), "FILE,...", "further rule files or folders; a rule there replaces one of the same id", NULL},
     WAIVER_OPTS(struct explain_values),
+    {"facts", 0, OPT_LIST, offsetof(struct explain_values, facts), "FILE,...", SITE_OPT_HELP, NULL},
     {0},
 };
 
@@ -274,7 +276,7 @@ static int run(struct cli *c, int argc, char **argv)
         return cli_fail(c, "explain", &e);
     env.cli = c;
     layers.env = &env;
-    if (layers_rules(&layers, v.rules.v, v.rules.n, &r.rules, &e) < 0)
+    if (site_open(&env, &v.facts, &e) < 0 || layers_rules(&layers, v.rules.v, v.rules.n, &r.rules, &e) < 0)
         return cli_fail(c, "explain", &e);
     r.rule = rules_find(&r.rules.rules, slice_of(argv[1]));
     if (!r.rule) {
@@ -294,6 +296,7 @@ static int run(struct cli *c, int argc, char **argv)
         (void)cli_write(c, &out);
         return cli_fail(c, "explain", &e);
     }
+    site_end(&env, c);
     if (r.subject && r.explained == 0) {
         (void)no_subject(&r, &e);
         return cli_fail(c, "explain", &e);

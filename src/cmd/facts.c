@@ -1,15 +1,15 @@
 #include <stddef.h>
 
 #include "cmd/cmd.h"
-#include "cmd/env.h"
 #include "cmd/facts_text.h"
+#include "cmd/site.h"
 
 static const char *const states[] = {"unknown", "absent", "known", NULL}; /* in the order of enum value_state */
 
 struct facts_values {
     bool json, source;
     int state;
-    struct opt_list columns;
+    struct opt_list columns, facts;
 };
 
 static const struct opt facts_opts[] = {
@@ -19,6 +19,7 @@ static const struct opt facts_opts[] = {
     {"state", 0, OPT_CHOICE, offsetof(struct facts_values, state), NULL, "only cells in this state", states},
     {"source", 0, OPT_FLAG, offsetof(struct facts_values, source), NULL,
      "the answers that were read, instead of the facts", NULL},
+    {"facts", 0, OPT_LIST, offsetof(struct facts_values, facts), "FILE,...", SITE_OPT_HELP, NULL},
     {0},
 };
 
@@ -152,6 +153,8 @@ static int run_facts(struct cli *c, int argc, char **argv)
     rc = env_open(&env, c->data, c->env.data, &e);
     env.cli = c;
     if (rc == 0)
+        rc = site_open(&env, &v.facts, &e);
+    if (rc == 0)
         rc = choose(&r, n == 2 ? argv[1] : NULL, &e);
     if (rc < 0)
         return cli_fail(c, "facts", &e);
@@ -159,6 +162,8 @@ static int run_facts(struct cli *c, int argc, char **argv)
     rc = env_hosts(&env, r.path, on_host, &r, &e);
     if (rc < 0)
         r.status = cli_fail(c, "facts", &e);
+    else
+        site_end(&env, c);
     if (v.json) { /* also when nothing could be read: a reader of it gets a document */
         hosts = NULL; /* the document owns it now */
         status = print_json(&r);

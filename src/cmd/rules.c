@@ -13,6 +13,7 @@ static const struct opt rules_opts[] = {
     {"rules", 0, OPT_LIST, offsetof(struct rules_values, rules), "FILE,...", "list, show, doc: further rule files or folders", NULL},
     {"on", 0, OPT_LIST, offsetof(struct rules_values, on), "DIR,...", "try, import, explain: recordings, bundles or folders of several hosts",
      NULL},
+    {"facts", 0, OPT_LIST, offsetof(struct rules_values, facts), "FILE,...", "try, new: " SITE_OPT_HELP, NULL},
     {"check", 0, OPT_FLAG, offsetof(struct rules_values, check), NULL, "fmt: only name the files that would change, and exit with 2", NULL},
     {"json", 0, OPT_FLAG, offsetof(struct rules_values, json), NULL, "try: as JSON (docs/schema/rules-try.json)", NULL},
     {"from", 0, OPT_TEXT, offsetof(struct rules_values, from), "TARGET", "new: the host that has the device", NULL},
@@ -46,12 +47,12 @@ static const struct verb {
     int (*run)(struct rules_run *r);
 } table[] = {
     {"list", INT_MAX, "rules pci topic table status", rules_list},
-    {"new", 0, "from device pci output force", rules_new},
+    {"new", 0, "from device pci output force facts", rules_new},
     {"show", INT_MAX, "rules", rules_show},
     {"explain", INT_MAX, "rules on", rules_explain},
     {"lint", INT_MAX, "date", rules_lint},
     {"test", INT_MAX, "recordings", rules_test},
-    {"try", INT_MAX, "on json", rules_try},
+    {"try", INT_MAX, "on json facts", rules_try},
     {"mutate", INT_MAX, "", rules_mutate},
     {"fmt", INT_MAX, "check", rules_fmt},
     {"rng", 0, "", rules_rng},

@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include "base/fsx.h"
 #include "cmd/rules_parts.h"
 #include "core/import.h"
@@ -21,19 +19,6 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     if (h->incomplete)
         cli_warn(w->r->c, "%s: %s", h->target->label, h->incomplete);
     return import_see(&w->seen, h->facts, w->r->env.arena, e);
-}
-
-static int64_t days_ago(struct slice date)
-{
-    struct tm tm = {0};
-    uint64_t y, m, d;
-
-    if (num_parse_u64(slice_cut(date, 0, 4), &y) < 0 || num_parse_u64(slice_cut(date, 5, 2), &m) < 0 || num_parse_u64(slice_from(date, 8), &d) < 0)
-        return 0;
-    tm.tm_year = (int)y - 1900;
-    tm.tm_mon = (int)m - 1;
-    tm.tm_mday = (int)d;
-    return (int64_t)(time(NULL) - timegm(&tm)) / 86400;
 }
 
 static int read_list(struct rules_run *r, const char *kind, const char *path, struct pairs *p, struct err *e)
@@ -86,7 +71,7 @@ int rules_import(struct rules_run *r)
         rc = import_write(&p, &w.seen, &r->env.schema, r->env.arena, &file, &nrules, &npairs, &e);
     if (rc < 0)
         return cli_fail(r->c, "rules", &e);
-    days = days_ago(p.date);
+    days = rule_days(cli_today(r->env.arena)) - rule_days(p.date);
     cli_warn(r->c, "the list is of " SLICE_FMT ", %lld days old%s", SLICE_ARG(p.date), (long long)days,
              days > OLD_DAYS ? "; get a newer one before you rely on it" : "");
     if (p.without_id)

@@ -46,10 +46,13 @@ int rules_new(struct rules_run *r)
         (void)err_set(&e, VF_EUSAGE, "--device or --pci, not both");
         return cli_fail(r->c, "rules", &e);
     }
-    if (r->v->from)
+    rc = site_open(&r->env, &r->v->facts, &e);
+    if (r->v->from && rc == 0)
         rc = env_hosts(&r->env, r->v->from, on_host, &d, &e);
-    else
+    else if (rc == 0)
         rc = draft_id(slice_of(r->v->pci), name_of(r, slice_of(r->v->pci)), d.today, &d.out, &e);
+    if (r->v->from && rc == 0)
+        site_end(&r->env, r->c);
     status = rc < 0 ? cli_fail(r->c, "rules", &e) : rules_put(r, buf_slice(&d.out));
     buf_done(&d.out);
     return status;

@@ -4,12 +4,13 @@
 #include "base/json.h"
 #include "cmd/cmd.h"
 #include "cmd/layers.h"
+#include "cmd/site.h"
 #include "core/knowledge.h"
 
 /* What the verbs of "vmkfit rules" share; one file for each group of verbs. */
 struct rules_values {
     const char *recordings, *output, *date, *source, *from, *device, *pci, *topic, *table, *status, *key, *keys, *name, *serial;
-    struct opt_list rules, on;
+    struct opt_list rules, on, facts;
     bool force, json, check;
 };
 

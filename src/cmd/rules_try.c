@@ -226,7 +226,7 @@ int rules_try(struct rules_run *r)
         (void)err_set(&e, VF_EUSAGE, "try what on which hosts? FILE... --on DIR");
         return cli_fail(r->c, "rules", &e);
     }
-    if (env_rules(&r->env, NULL, 0, &t.base, &e) < 0 || rules_load_named(r, &e) < 0)
+    if (site_open(&r->env, &r->v->facts, &e) < 0 || env_rules(&r->env, NULL, 0, &t.base, &e) < 0 || rules_load_named(r, &e) < 0)
         return cli_fail(r->c, "rules", &e);
     for (size_t i = 0; i < r->v->on.n; i++) {
         rc = env_hosts(&r->env, arena_dup(r->env.arena, r->v->on.v[i]).p, on_host, &t, &e);
@@ -237,6 +237,7 @@ int rules_try(struct rules_run *r)
         rc = err_set(&e, VF_ELIMIT, "more than %u results; try fewer hosts at once", MAX_TOLD);
     if (rc < 0)
         return cli_fail(r->c, "rules", &e);
+    site_end(&r->env, r->c);
     status = STATUS_OK;
     if (r->v->json)
         status = json(&t);

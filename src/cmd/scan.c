@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/layers.h"
 #include "cmd/waivers.h"
+#include "cmd/site.h"
 #include "out/report.h"
 
 #define MAX_NAMES 40u /* of files not used */
@@ -13,7 +14,7 @@ struct scan_values {
     bool json, strict;
     int fail_on;
     const char *upgrade_to, *day;
-    struct opt_list rules, waiver_files;
+    struct opt_list rules, waiver_files, facts;
 };
 
 static const struct opt scan_opts[] = {
@@ -24,6 +25,7 @@ static const struct opt scan_opts[] = {
      NULL},
     {"rules", 0, OPT_LIST, offsetof(struct scan_values, rules), "FILE,...", "further rule files or folders; a rule there replaces one of the same id", NULL},
     WAIVER_OPTS(struct scan_values),
+    {"facts", 0, OPT_LIST, offsetof(struct scan_values, facts), "FILE,...", SITE_OPT_HELP, NULL},
     {0},
 };
 
@@ -37,6 +39,7 @@ struct run {
     struct release upgrade_to;
     const char *path;
     struct js *hosts;
+    struct slice today;
     size_t nhosts, incomplete, unread, with[3]; /* with: hosts by their most severe finding */
     size_t waived;    /* findings that waivers hide */
     size_t failed;    /* targets of which nothing can be read */
@@ -90,8 +93,9 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
     _cleanup_(buf_done) struct buf b = BUF_INIT(1u << 30);
     struct run *r = ctx;
     struct match_ctx m = {.rules = &r->rules, .facts = h->facts, .upgrade_to = r->upgrade_to, .arena = h->facts->arena};
-    struct report_source s = {h->target->path, h->target->label, h->target->kind, h->incomplete, !h->target->channel, layers_text(&r->layers),
-                              &r->waivers.all};
+    struct report_source s = {.target = h->target->path, .label = h->target->label, .kind = h->target->kind, .incomplete = h->incomplete,
+                              .unread = !h->target->channel, .stated = h->stated, .nstated = h->nstated, .today = r->today, .layers = layers_text(&r->layers),
+                              .waivers = &r->waivers.all};
     struct report_style style;
     struct report report;
     static const enum severity never = SEV_CRITICAL + 1;
@@ -155,8 +159,18 @@ static struct js *waivers_json(const struct run *r)
 
 static int print_json(struct run *r)
 {
-    struct js *doc = js_object(), *rules = js_object(), *totals = js_object();
+    struct js *doc = js_object(), *rules = js_object(), *totals = js_object(), *unused = js_array();
+    const struct sitefacts *site = r->env->site;
 
+    for (size_t i = 0; site && i < site->n; i++)
+        if (!site->v[i].used) {
+            struct js *one = js_object();
+
+            js_put(one, "file", js_textz(site->v[i].file));
+            js_put(one, "line", js_int(site->v[i].line));
+            js_put(one, "why", js_textz(site_unused(r->env, &site->v[i])));
+            js_add(unused, one);
+        }
     js_put(rules, "loaded", js_int((int64_t)r->rules.rules.n));
     js_put(rules, "newest_review", js_text(r->rules.newest));
     js_put(rules, "layers", layers_json(&r->layers));
@@ -171,6 +185,7 @@ static int print_json(struct run *r)
     js_put(doc, "waivers", waivers_json(r));
     js_put(doc, "upgrade_to", js_textz(r->v->upgrade_to));
     js_put(doc, "hosts", r->hosts);
+    js_put(doc, "facts_unused", unused);
     js_put(doc, "totals", totals);
     r->hosts = NULL;
     return cli_write_json(r->c, &doc);
@@ -233,6 +248,8 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
         return cli_fail(c, "scan", &e);
     }
     env->without_examples = true;
+    if (site_open(env, &r->v->facts, &e) < 0)
+        return cli_fail(c, "scan", &e);
     r->layers.env = env;
     if (layers_rules(&r->layers, r->v->rules.v, r->v->rules.n, &r->rules, &e) < 0)
         return cli_fail(c, "scan", &e);
@@ -251,6 +268,7 @@ static int scan(struct cli *c, struct run *r, struct env *env, char **targets, i
             r->failed += status != STATUS_INCOMPLETE;
         }
     }
+    site_end(env, c);
     rc = r->v->json ? print_json(r) : r->nhosts > 1 ? print_totals(r) : 0;
     if (rc == 0 && !r->v->json && c->verbose)
         rc = print_unused(r);
@@ -277,6 +295,7 @@ static int run(struct cli *c, int argc, char **argv)
     env.cli = c;
     r.env = &env;
     r.hosts = hosts;
+    r.today = cli_today(env.arena);
     status = scan(c, &r, &env, argv, n);
     hosts = r.hosts;
     return status;

@@ -274,15 +274,20 @@ static void reach(struct facts *f, const struct row *a, const char *unfit)
                                                      : gathered(f, &machines, stores.n ? "vm" : "path"));
 }
 
-/* The modules whose controllers tell their firmware to storcli or perccli. */
-static bool of_storcli(const struct value *driver)
-{
-    static const char *const modules[] = {"lsi_mr3", "megaraid_sas", "bcm_mpi3", "lsi_msgpt3", "lsi_msgpt35", "mpt3sas"};
+/* Which tool of which vendor tells what ESXi does not, by the module that drives the controller. */
+static const struct tool {
+    const char *modules, *command, *name;
+} tools[] = {
+    {"lsi_mr3 megaraid_sas bcm_mpi3 lsi_msgpt3 lsi_msgpt35 mpt3sas", "/opt/lsi/perccli64/perccli64 /call show nolog", "perccli (Dell) or storcli"},
+    {"hpsa nhpsa smartpqi", "/opt/smartstorageadmin/ssacli/bin/ssacli ctrl all show detail", "ssacli (HPE)"},
+};
 
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        if (known_text(driver, modules[i]))
-            return true;
-    return false;
+static const struct tool *tool_of(const struct value *driver)
+{
+    for (size_t i = 0; driver->state == VS_KNOWN && i < sizeof tools / sizeof *tools; i++)
+        if (slice_has_word(slice_of(tools[i].modules), driver->s))
+            return &tools[i];
+    return NULL;
 }
 
 /* What esxcli tells stays; the vendor's tool fills what it does not tell, and two that contradict each other leave it unknown. */
@@ -292,21 +297,26 @@ static void adapter_firmware(struct facts *f, const struct row *a)
     unsigned tool = facts_table_index(f, "controller");
     const struct row *c = pci->state == VS_KNOWN ? facts_find(f, tool, pci->s) : NULL;
     const struct value *told = c ? facts_cell(f, c, "firmware") : NULL;
+    const struct tool *kind = tool_of(facts_cell(f, a, "driver"));
 
     if (told && told->state == VS_KNOWN && own->state == VS_KNOWN) {
         struct slice rest = own->s, first;
 
         /* "20.00.00.00 - Firmware Package Version: 20.00.00.00" */
-        if (!slice_next_word(&rest, " ", &first) || !slice_eq(first, told->s))
-            derive_set(f, a, "firmware", value_unknown(arena_printf(f->arena, "esxcli says " SLICE_FMT ", the vendor's tool " SLICE_FMT,
-                                                                    SLICE_ARG(own->s), SLICE_ARG(told->s))));
+        if (!slice_next_word(&rest, " ", &first) || !slice_eq(first, told->s)) {
+            struct value v = value_unknown(arena_printf(f->arena, "esxcli says " SLICE_FMT ", the vendor's tool " SLICE_FMT, SLICE_ARG(own->s),
+                                                        SLICE_ARG(told->s)));
+
+            v.conflict = true;
+            derive_set(f, a, "firmware", v);
+        }
     } else if (told && told->state == VS_KNOWN) {
         derive_set(f, a, "firmware", *told);
-    } else if (own->state == VS_UNKNOWN && of_storcli(facts_cell(f, a, "driver"))) {
+    } else if (own->state == VS_UNKNOWN && kind) {
         derive_set(f, a, "firmware",
                    value_unknown(facts_count(f, tool) ? "the vendor's tool on the host does not tell it for this controller"
-                                                      : NO_ANSWER_TO "\"/opt/lsi/perccli64/perccli64 /call show nolog\": ESXi does not tell "
-                                                        "this firmware; install perccli (Dell) or storcli on the host"));
+                                                      : arena_printf(f->arena, NO_ANSWER_TO "\"%s\": ESXi does not tell this firmware; install %s on "
+                                                                     "the host", kind->command, kind->name)));
     }
 }
 

@@ -7,7 +7,6 @@
 #include "core/lint_parts.h"
 
 #define MAX_FOUND     10000u
-#define GOOD_DAYS     180 /* a list of good pairs ages with the next release of a driver */
 #define REVIEW_DAYS   730
 
 void lint_say(struct lint *l, const struct rule *r, struct spot at, bool error, const char *fmt, ...)
@@ -211,16 +210,6 @@ static void lint_covers(struct lint *l, const struct rule *r)
               SLICE_ARG(r->covers[0]));
 }
 
-static int64_t days_of(struct slice d)
-{
-    uint64_t y, m, day;
-
-    if (d.n != 10 || num_parse_u64(slice_cut(d, 0, 4), &y) < 0 || num_parse_u64(slice_cut(d, 5, 2), &m) < 0 ||
-        num_parse_u64(slice_cut(d, 8, 2), &day) < 0)
-        return 0;
-    return (int64_t)(y * 365 + y / 4 + m * 30 + m / 2 + day); /* near enough to tell half a year */
-}
-
 void lint_rule(struct lint *l, const struct rule *r)
 {
     l->from = l->before = (struct release){0};
@@ -242,9 +231,9 @@ void lint_rule(struct lint *l, const struct rule *r)
         lint_covers(l, r);
     lint_never(l, r);
     lint_examples(l, r);
-    if (l->today.n && r->status != RULE_RETIRED && days_of(l->today) - days_of(r->reviewed) > (r->ngood ? GOOD_DAYS : REVIEW_DAYS))
+    if (l->today.n && r->status != RULE_RETIRED && rule_days(l->today) - rule_days(r->reviewed) > (r->ngood ? RULE_REVIEW_DAYS : REVIEW_DAYS))
         lint_say(l, r, SPOT(r, SLICE_LIT("reviewed")), false, "%s was reviewed on " SLICE_FMT ", more than %d days ago",
-                 r->ngood ? "the list of good pairs" : "the rule", SLICE_ARG(r->reviewed), r->ngood ? GOOD_DAYS : REVIEW_DAYS);
+                 r->ngood ? "the list of good pairs" : "the rule", SLICE_ARG(r->reviewed), r->ngood ? RULE_REVIEW_DAYS : REVIEW_DAYS);
     if (l->today.n && slice_cmp(r->reviewed, l->today) > 0)
         lint_say(l, r, SPOT(r, SLICE_LIT("reviewed")), true, "reviewed " SLICE_FMT " lies in the future", SLICE_ARG(r->reviewed));
 }

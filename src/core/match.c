@@ -20,56 +20,88 @@ static bool upgrade_concerns(const struct match_ctx *m, const struct rule *r)
     return m->upgrade_to.major && release_order(m->rules->builds, &m->upgrade_to, &r->upgrade_to, &order) == 0 && order >= 0;
 }
 
-/* Below an entry's condition: is the subject's driver version beyond the listed one. FALSE ends it; UNKNOWN: the entry has no say. */
-static enum tri newer_than_entry(const struct eval *ev, const struct cond *c, const struct row *row, unsigned version, int driver)
+/* What the list of good pairs says of one of the subject's versions. */
+struct place {
+    bool told;   /* some entry of this driver names a version of this kind */
+    bool listed; /* that of some entry fits */
+    bool behind; /* some entry names it, or one that it is not known to be newer than */
+};
+
+/* Numbers alone, in how many fields; 0 when there is more. Vendors order their firmware by them, and nothing is known of other forms. */
+static unsigned plain_fields(struct slice v)
 {
-    const struct table *t = &ev->facts->schema->tables[row->table];
-    enum tri all = TRI_UNKNOWN;
-    const char *why;
-    int order;
+    unsigned n = 1;
 
-    for (unsigned i = 0; c->kind == COND_ALL && i < c->nkids; i++) {
-        enum tri kid = newer_than_entry(ev, c->kids[i], row, version, driver);
-
-        all = kid == TRI_UNKNOWN || all == TRI_FALSE ? all : kid;
+    for (size_t i = 0; i < v.n; i++) {
+        if (v.p[i] == '.' || v.p[i] == '-')
+            n++;
+        else if (v.p[i] < '0' || v.p[i] > '9')
+            return 0;
     }
-    if (c->kind != COND_ROW || c->scope != SCOPE_SELF)
-        return all;
-    for (unsigned i = 0; i < c->ntests; i++) /* versions of another driver say nothing */
-        if ((int)c->tests[i].column == driver && test_cell(ev, t, &c->tests[i], row, &why) == TRI_FALSE)
-            return TRI_UNKNOWN;
-    for (unsigned i = 0; i < c->ntests; i++) {
-        const struct test *x = &c->tests[i];
-        const struct slice have = row->cells[version].s;
-
-        for (unsigned k = 0; x->column == version && x->op == TEST_IS && k < x->nvalues; k++) {
-            struct slice listed = slice_cut(x->values[k], 0, slice_find_char(x->values[k], 0, '*'));
-
-            if (slice_glob(x->values[k], have) || version_order(have, listed, t->columns[version].scheme, &order) < 0 || order <= 0)
-                return TRI_FALSE;
-            all = TRI_TRUE;
-        }
-    }
-    return all;
+    return v.n ? n : 0;
 }
 
-/* Is the subject's driver newer than every good entry that speaks of this driver. */
-static bool newer_than(const struct eval *ev, const struct rule *r, const struct row *row)
+static bool newer_than(const struct column *c, struct slice have, struct slice listed)
 {
-    const struct table *t = &ev->facts->schema->tables[r->subject];
-    int c = table_column(t, SLICE_LIT("driver-version")), driver = table_column(t, SLICE_LIT("driver"));
-    bool any = false;
+    int order;
 
-    if (c < 0 || row->cells[c].state != VS_KNOWN)
+    listed = slice_cut(listed, 0, slice_find_char(listed, 0, '*'));
+    if (c->scheme == SCHEME_FIRMWARE && (plain_fields(have) == 0 || plain_fields(have) != plain_fields(listed)))
         return false;
-    for (unsigned i = 0; i < r->ngood; i++) {
-        enum tri newer = newer_than_entry(ev, r->good[i].cond, row, (unsigned)c, driver);
+    return version_order(have, listed, c->scheme, &order) == 0 && order > 0;
+}
 
-        if (newer == TRI_FALSE)
-            return false;
-        any |= newer == TRI_TRUE;
+/* Below an entry's condition: the versions of that column. What is said of another driver says nothing. */
+static void place_in_entry(const struct eval *ev, const struct cond *c, const struct row *row, unsigned column, int driver, struct place *p)
+{
+    const struct table *t = &ev->facts->schema->tables[row->table];
+    const struct slice have = row->cells[column].s;
+    const char *why;
+
+    for (unsigned i = 0; c->kind == COND_ALL && i < c->nkids; i++)
+        place_in_entry(ev, c->kids[i], row, column, driver, p);
+    if (c->kind != COND_ROW || c->scope != SCOPE_SELF)
+        return;
+    for (unsigned i = 0; i < c->ntests; i++)
+        if ((int)c->tests[i].column == driver && test_cell(ev, t, &c->tests[i], row, &why) == TRI_FALSE)
+            return;
+    for (unsigned i = 0; i < c->ntests; i++) {
+        const struct test *x = &c->tests[i];
+
+        for (unsigned k = 0; x->column == column && x->op == TEST_IS && k < x->nvalues; k++) {
+            bool listed = slice_glob(x->values[k], have);
+
+            p->told = true;
+            p->listed |= listed;
+            p->behind |= listed || !newer_than(&t->columns[column], have, x->values[k]);
+        }
     }
-    return any;
+}
+
+/*
+ * Is the subject beyond the list: its driver or its firmware newer than in every entry that speaks of this driver, the other one as new, on the
+ * list, or not known. Versions without an order (text) are never newer.
+ */
+static bool beyond_list(const struct eval *ev, const struct rule *r, const struct row *row)
+{
+    static const char *const columns[] = {"driver-version", "firmware", "firmware-version"};
+    const struct table *t = &ev->facts->schema->tables[r->subject];
+    int driver = table_column(t, SLICE_LIT("driver"));
+    bool newer = false;
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int c = table_column(t, slice_of(columns[i]));
+        struct place p = {false, false, false};
+
+        if (c < 0 || t->columns[c].type != VT_VERSION || row->cells[c].state == VS_UNKNOWN)
+            continue;
+        for (unsigned k = 0; k < r->ngood; k++)
+            place_in_entry(ev, r->good[k].cond, row, (unsigned)c, driver, &p);
+        if (p.told && p.behind && !p.listed)
+            return false;
+        newer |= p.told && !p.behind && row->cells[c].state == VS_KNOWN;
+    }
+    return newer;
 }
 
 static enum tri body(const struct eval *ev, const struct rule *r, const struct row *row, bool *newer)
@@ -82,7 +114,7 @@ static enum tri body(const struct eval *ev, const struct rule *r, const struct r
     for (unsigned i = 0; i < r->ngood; i++)
         good = tri_or(good, cond_eval(ev, r->good[i].cond, row));
     if (good == TRI_FALSE)
-        *newer = newer_than(ev, r, row);
+        *newer = beyond_list(ev, r, row);
     return tri_not(good);
 }
 
@@ -338,8 +370,13 @@ int match_run(const struct match_ctx *m, struct findings *out, struct err *e)
     for (unsigned t = 0; t < m->facts->schema->ntables && rc == 0; t++)
         for (size_t i = 0; i < facts_count(m->facts, t) && rc == 0; i++)
             rc = match_row(m, facts_at(m->facts, t, i), &x, out);
+    out->lists = arena_array(m->arena, x.ntouched + 1, sizeof *out->lists);
     for (size_t i = 0; i < x.ntouched; i++) {
+        const struct rule *r = m->rules->rules.v[x.touched[i]];
         uint8_t fate = x.fate[x.touched[i]];
+
+        if (out->lists && r->ngood && (fate & (RULE_APPLIED | RULE_SPOKE)))
+            out->lists[out->nlists++] = r;
 
         out->applied += (fate & RULE_APPLIED) != 0;
         out->ok += (fate & RULE_APPLIED) && !(fate & RULE_SPOKE);

@@ -45,6 +45,8 @@ struct findings {
     struct finding *v; /* most severe first, then by subject and rule */
     size_t n, cap;
     size_t rules, applied, ok; /* rules loaded; rules looked at whose when held for some row; of these, rules without a finding or doubt */
+    const struct rule **lists; /* rules looked at that are lists of good pairs: what they rest on has an age */
+    size_t nlists;
 };
 
 struct match_ctx {

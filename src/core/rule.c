@@ -60,6 +60,19 @@ bool rule_date(struct slice s)
     return d <= days[m - 1] + (m == 2 && (y % 400 == 0 || (y % 4 == 0 && y % 100 != 0)));
 }
 
+/* With years that begin in March, so that the leap day is the last one. */
+int64_t rule_days(struct slice date)
+{
+    uint64_t y = 0, m = 0, d = 0;
+
+    (void)num_parse_u64(slice_cut(date, 0, 4), &y);
+    (void)num_parse_u64(slice_cut(date, 5, 2), &m);
+    (void)num_parse_u64(slice_cut(date, 8, 2), &d);
+    y -= m < 3;
+    m = m < 3 ? m + 9 : m - 3;
+    return (int64_t)(365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + d);
+}
+
 static int load_head(struct rule_loading *l, struct rule *r, struct err *e)
 {
     static const char *const known[] = {"id", "subject", "topic", "severity", "status", "reviewed", "supersedes", "restrains", "covers", NULL};

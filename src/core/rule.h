@@ -15,6 +15,11 @@ int severity_parse(struct slice s, enum severity *out);
 
 /* Is it a date that there is, YYYY-MM-DD. */
 bool rule_date(struct slice s);
+/* A count of days, of a date that rule_date has passed; the difference of two is how many days lie between them. */
+int64_t rule_days(struct slice date);
+
+/* So old a list of good pairs is said to be old: vendors validate new pairs with each release. */
+#define RULE_REVIEW_DAYS 180
 
 enum rule_status { RULE_DRAFT, RULE_STABLE, RULE_RETIRED };
 

@@ -96,6 +96,7 @@ static int open_table(struct loading *l, struct err *e)
     t->name = attr(l, "name");
     t->doc = attr(l, "doc");
     t->single = slice_eqz(attr(l, "single"), "yes");
+    t->optional = slice_eqz(attr(l, "optional"), "yes");
     l->key = attr(l, "key");
     l->columns = arena_array(l->a, SCHEMA_MAX_COLUMNS, sizeof *l->columns);
     if (!l->columns)

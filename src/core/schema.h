@@ -69,6 +69,7 @@ struct table {
     const struct column *columns;
     unsigned ncolumns, nkeys, keys[SCHEMA_MAX_KEYS];
     bool single;
+    bool optional; /* filled by a tool that ESXi does not bring: that it has no rows is no gap */
 };
 
 struct schema {

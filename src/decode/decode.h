@@ -129,8 +129,16 @@ decode_fn decode_smbios;   /* smbiosDump: one record a structure, id is its titl
  * "/call show" of storcli and perccli: a record a controller, its id the number. Keys as printed up to the first list, PCI Address as
  * the host writes it, and Firmware: the package's version, which is what vendors publish and what a pair is judged by (52.16.1-4405),
  * not the "FW Version" of the image in it (5.160.02-3552); an HBA prints 00.00.00.00 for the package and has only the latter.
+ * Of the lists behind them: Cache Policy ("0/0 NRWTD", one for each virtual drive: WB, AWB write back, WT writes through) and Battery, the state
+ * of the CacheVault or battery (Optimal, Failed, Dgd).
  */
 decode_fn decode_storcli;
+/*
+ * "ctrl all show config detail" and "ctrl all show detail" of ssacli, hpssacli and hpacucli (HPE Smart Array): a record a controller, its id the
+ * heading. Keys as printed, without those of arrays and drives; Model; and Firmware, the version without the -0 that newer tools add. "Cache Status"
+ * is OK, Not Configured, Temporarily Disabled or Permanently Disabled; "Battery/Capacitor Status" OK, Recharging or Failed (Replace Batteries...).
+ */
+decode_fn decode_ssacli;
 decode_fn decode_vmklog;   /* vmkernel.log, vmkwarning.log, vobd.log: events counted by kind, subject and hour */
 decode_fn decode_logspan;  /* the same files: one record with the times of the first and the last line */
 decode_fn decode_pci;      /* lspci, lspci -n, lspci -v: one record a function */

@@ -16,6 +16,7 @@ const struct decoder decoders[] = {
     {"vimcmd", "vim-cmd: nested objects", decode_vimcmd},
     {"smbios", "smbiosDump", decode_smbios},
     {"storcli", "storcli, perccli: /call show", decode_storcli},
+    {"ssacli", "ssacli, hpssacli, hpacucli: ctrl all show config detail", decode_ssacli},
     {"vmklog", "vmkernel.log, vmkwarning.log, vobd.log", decode_vmklog},
     {"logspan", "the same logs: from when to when", decode_logspan},
     {NULL, NULL, NULL},

@@ -5,7 +5,15 @@ struct storcli {
     struct plain l;
     struct plain_harm harm;
     bool head, failed;   /* between that line and the first list; its status is not Success */
+    const char *wanted;  /* in a list that tells one: the field that its column makes */
+    unsigned word;       /* which word of a row that is */
+    bool rows;           /* behind the line below the headings */
 };
+
+/* The lists of which a column is kept: heading of the first column, of the one wanted, and the field. */
+static const struct {
+    const char *first, *column, *field;
+} lists[] = {{"DG/VD", "Cache", "Cache Policy"}, {"Model", "State", "Battery"}};
 
 /* "00:3b:00:00", hexadecimal, the segment in two digits: as the host writes it, 0000:3b:00.0. Empty when it is none. */
 static struct slice address(struct slice s, struct arena *a)
@@ -39,8 +47,66 @@ static void add_firmware(struct storcli *s)
     }
 }
 
+/* Headings of a list that is wanted: which word of its rows it is. Only "Cachevault_Info" and "BBU_Info" begin with Model and State. */
+static bool list_heading(struct storcli *s, struct slice text)
+{
+    struct slice rest = text, first, word;
+
+    if (!s->b.open || s->head || !slice_next_word(&rest, " ", &first))
+        return false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (unsigned at = 1; slice_eqz(first, lists[i].first) && slice_next_word(&rest, " ", &word); at++)
+            if (slice_eqz(word, lists[i].column)) {
+                s->wanted = lists[i].field;
+                s->word = at;
+                s->rows = false;
+                return true;
+            }
+    return false;
+}
+
+static bool rule_line(struct slice text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != '-')
+            return false;
+    return text.n > 3;
+}
+
+/* The cells before the wanted one are single words in every list that is kept. */
+static void list_row(struct storcli *s, struct slice text)
+{
+    struct slice rest = text, first, word;
+    struct field *f;
+    bool many;
+
+    if (rule_line(text)) {
+        s->wanted = s->rows ? NULL : s->wanted;
+        s->rows = true;
+        return;
+    }
+    if (!s->rows || !slice_next_word(&rest, " ", &first)) {
+        s->wanted = NULL; /* a list without its lines is not what it seems */
+        return;
+    }
+    word = first;
+    for (unsigned at = 0; at < s->word; at++)
+        if (!slice_next_word(&rest, " ", &word)) {
+            plain_harm(&s->harm, "a row of a list with too few columns", s->l.number);
+            return;
+        }
+    many = slice_find_char(first, 0, '/') < first.n; /* "0/0": of drive groups there are several, of batteries one */
+    if (many)
+        word = slice_of(arena_printf(s->b.a, SLICE_FMT " " SLICE_FMT, SLICE_ARG(first), SLICE_ARG(word)));
+    f = plain_field(&s->b, s->wanted, word, &s->l);
+    if (f)
+        f->listed = many;
+    plain_suspect(f, &s->l);
+}
+
 static void end_controller(struct storcli *s)
 {
+    s->wanted = NULL;
     if (!s->b.open)
         return;
     if (s->failed || !plain_find(&s->b, SLICE_LIT("PCI Address"))) {
@@ -85,7 +151,11 @@ int decode_storcli(struct slice in, const struct decode_opt *o, struct arena *a,
         struct slice text = slice_trim(s.l.line);
         size_t at = slice_find(text, 0, " =");
 
-        if (at != SIZE_MAX && at)
+        if (s.wanted && text.n)
+            list_row(&s, text);
+        else if (list_heading(&s, text))
+            continue;
+        else if (at != SIZE_MAX && at)
             add_pair(&s, slice_trim(slice_cut(text, 0, at)), slice_trim(slice_from(text, at + 2)));
         else if (text.n && text.p[text.n - 1] == ':')
             s.head = false; /* "TOPOLOGY :", "VD LIST :" */

@@ -16,6 +16,10 @@ static const char *const permitted[] = {
     /* nolog: else the tool writes a log file into the folder it is started in */
     "/opt/lsi/perccli/perccli /call show nolog", "/opt/lsi/perccli64/perccli64 /call show nolog",
     "/opt/lsi/storcli/storcli /call show nolog", "/opt/lsi/storcli64/storcli64 /call show nolog",
+    /* ESXi 6.5 and later; 5.1 to 6.0; before. "show" reads, "modify", "create", "delete" and others change */
+    "/opt/smartstorageadmin/ssacli/bin/ssacli ctrl all show config detail", "/opt/smartstorageadmin/ssacli/bin/ssacli ctrl all show detail",
+    "/opt/hp/hpssacli/bin/hpssacli ctrl all show config detail", "/opt/hp/hpssacli/bin/hpssacli ctrl all show detail",
+    "/opt/hp/hpacucli/bin/hpacucli ctrl all show config detail", "/opt/hp/hpacucli/bin/hpacucli ctrl all show detail",
 };
 
 static bool fits(struct slice pattern, struct slice text)

@@ -425,6 +425,8 @@ static void blind_spots(struct report *r)
 
         if (facts_table(f, t, &b.why) == TS_COMPLETE || (b.rows && b.why && strcmp(b.why, TABLE_BY_NAME) == 0))
             continue;
+        if (f->schema->tables[t].optional && b.rows == 0)
+            continue;
         for (size_t i = 0; i < r->m->rules->rules.n; i++)
             b.rules += r->m->rules->rules.v[i]->subject == t && r->m->rules->rules.v[i]->status != RULE_RETIRED;
         if (b.rules)
@@ -463,12 +465,55 @@ static void wanted(struct report *r)
         add_wanted(r, r->blind[i].why);
 }
 
+/* A further way to read firmware is a line more here. */
+const char *const report_firmware_ways[] = {
+    "the vendor's tool on the host (perccli, storcli, ssacli)",
+    "a table of what the site has read elsewhere, --facts FILE.csv (docs/firmware.md)",
+    NULL,
+};
+
+/* Whose firmware is missing: rows of which a rule's first open question is a column of firmware. */
+static void firmware(struct report *r)
+{
+    static const char *const columns[] = {"firmware", "firmware-version", "revision"};
+
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct finding *f = &r->findings.v[i];
+
+        for (size_t k = 0; f->result == TRI_UNKNOWN && !f->withheld_by && !f->superseded_by && k < f->ntrace; k++) {
+            const struct step_taken *s = &f->trace[k];
+
+            if (s->result != TRI_UNKNOWN || !s->why)
+                continue;
+            for (size_t c = 0; s->test && s->row && !s->row->cells[s->test->column].conflict && c < sizeof columns / sizeof *columns; c++)
+                if (slice_eqz(r->facts->schema->tables[s->row->table].columns[s->test->column].name, columns[c]))
+                    texts_add(&r->firmware, s->row->key, r->m->arena);
+            break;
+        }
+    }
+}
+
+int64_t report_list_days(const struct report *r, const struct rule *list)
+{
+    return r->today.n ? rule_days(r->today) - rule_days(list->reviewed) : -1;
+}
+
+const char *report_stated(const struct report *r, const struct stated *s)
+{
+    static const char *const fates[] = {"", "; the host says the same", "; the host says otherwise, so it is not known", "; not used, another row contradicts it"};
+    const struct column *c = &r->facts->schema->tables[s->row->table].columns[s->column];
+
+    return arena_printf(r->m->arena, SLICE_FMT " " SLICE_FMT " " SLICE_FMT " (%s:%u, " SLICE_FMT ", %lld day%s old%s)%s", SLICE_ARG(s->row->key),
+                        SLICE_ARG(c->name), SLICE_ARG(s->by->firmware), s->by->file, s->by->line, SLICE_ARG(s->by->date), (long long)s->by->days,
+                        s->by->days == 1 ? "" : "s", statement_old(s->by) ? ": read it again" : "", fates[s->fate]);
+}
+
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e)
 {
     struct report_item *items;
 
     *out = (struct report){.target = s->target, .label = s->label, .kind = s->kind, .incomplete = s->incomplete, .unread = s->unread, .layers = s->layers, .m = m,
-                           .facts = m->facts};
+                           .facts = m->facts, .stated = s->stated, .nstated = s->nstated, .today = s->today};
     if (match_run(m, &out->findings, e) < 0)
         return e->code;
     if (s->waivers)
@@ -497,5 +542,6 @@ int report_build(const struct match_ctx *m, const struct report_source *s, struc
     damages(out);
     blind_spots(out);
     wanted(out);
+    firmware(out);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "core/derive.h"
 #include "core/gate.h"
+#include "core/sitefacts.h"
 #include "core/waiver.h"
 
 /*
@@ -54,6 +55,10 @@ struct report {
     struct texts empty;  /* questions whose answer has 0 bytes: an empty list, or a command that failed */
     struct texts wanted; /* questions without an answer on which something undecided rests */
     size_t missing;      /* questions without an answer in all */
+    struct texts firmware; /* undecided for want of its firmware: adapters, NICs, drives */
+    const struct stated *stated;
+    size_t nstated;
+    struct slice today;
     const struct report_blind *blind;
     size_t nblind;
 };
@@ -63,6 +68,9 @@ struct report_source { /* what a target adds to facts and findings */
     bool unread; /* nothing of it could be read */
     const char *layers; /* packs and files of rules beside the shipped ones; NULL */
     struct waivers *waivers; /* NULL: none */
+    const struct stated *stated; /* what the site states of it */
+    size_t nstated;
+    struct slice today; /* YYYY-MM-DD; empty: the age of lists is not told */
 };
 
 int report_build(const struct match_ctx *m, const struct report_source *s, struct report *out, struct err *e);
@@ -78,6 +86,13 @@ struct report_style {
     unsigned width, verbose;
     const char *bold, *dim, *red, *yellow, *green, *none; /* escape sequences or empty */
 };
+
+/* Days since a list of good pairs was reviewed; -1 when that is not told. It is old past RULE_REVIEW_DAYS. */
+int64_t report_list_days(const struct report *r, const struct rule *list);
+/* How a firmware version that no rule could do without becomes known, best first; ended by NULL. */
+extern const char *const report_firmware_ways[];
+/* "vmhba0 firmware 24.21.0-0148 (fw.csv:2, 2026-11-01, 30 days old)", and what became of it. In the arena. */
+const char *report_stated(const struct report *r, const struct stated *s);
 
 void report_text(const struct report *r, const struct report_style *s, struct buf *out);
 /* docs/schema/scan.json: one member of "hosts". */

@@ -144,10 +144,30 @@ static struct js *finding(const struct report *r, const struct report_item *it)
     return o;
 }
 
+static struct js *statement(const struct report *r, const struct stated *s)
+{
+    static const char *const fates[] = {"filled", "agrees", "differs", "refused"};
+    const struct table *t = &r->facts->schema->tables[s->row->table];
+    struct js *o = js_object();
+
+    js_put(o, "table", js_text(t->name));
+    js_put(o, "key", js_text(s->row->key));
+    js_put(o, "column", js_text(t->columns[s->column].name));
+    js_put(o, "value", js_text(s->by->firmware));
+    js_put(o, "file", js_textz(s->by->file));
+    js_put(o, "line", js_int(s->by->line));
+    js_put(o, "date", js_text(s->by->date));
+    js_put(o, "days", js_int(s->by->days));
+    js_put(o, "old", js_bool(statement_old(s->by)));
+    js_put(o, "note", s->by->note.n ? js_text(s->by->note) : js_null());
+    js_put(o, "fate", js_textz(fates[s->fate]));
+    return o;
+}
+
 struct js *report_json(const struct report *r)
 {
     struct js *o = js_object(), *host = js_object(), *list = js_array(), *summary = js_object(), *blind = js_array(),
-              *hidden = js_array();
+              *hidden = js_array(), *said = js_array(), *lists = js_array();
 
     for (size_t i = 0; i < r->findings.n; i++)
         js_add(r->findings.v[i].effect == WAIVER_HIDDEN ? hidden : list, finding(r, &r->items[i]));
@@ -160,6 +180,18 @@ struct js *report_json(const struct report *r)
         js_put(b, "rows", js_int((int64_t)r->blind[i].rows));
         js_add(blind, b);
     }
+    for (size_t i = 0; i < r->findings.nlists; i++) {
+        int64_t days = report_list_days(r, r->findings.lists[i]);
+        struct js *one = js_object();
+
+        js_put(one, "rule", js_text(r->findings.lists[i]->id));
+        js_put(one, "reviewed", js_text(r->findings.lists[i]->reviewed));
+        js_put(one, "days", days < 0 ? js_null() : js_int(days));
+        js_put(one, "old", js_bool(days > RULE_REVIEW_DAYS));
+        js_add(lists, one);
+    }
+    for (size_t i = 0; i < r->nstated; i++)
+        js_add(said, statement(r, &r->stated[i]));
     js_put(host, "name", cell_text(r, "host", "name"));
     js_put(host, "vendor", cell_text(r, "host", "vendor"));
     js_put(host, "model", cell_text(r, "host", "model"));
@@ -192,6 +224,9 @@ struct js *report_json(const struct report *r)
     js_put(o, "answers_damaged", texts((const char *const *)r->damaged, r->ndamaged));
     js_put(o, "answers_empty", slices(r->empty.v, r->empty.n));
     js_put(o, "answers_wanted", slices(r->wanted.v, r->wanted.n));
+    js_put(o, "firmware_wanted", slices(r->firmware.v, r->firmware.n));
+    js_put(o, "stated", said);
+    js_put(o, "pair_lists", lists);
     js_put(o, "answers_missing", js_int((int64_t)r->missing));
     return o;
 }

@@ -514,6 +514,34 @@ static void some(const struct printing *p, const char *label, const struct texts
         line(p, label, "%s%s%s", before, buf_z(&b), behind);
 }
 
+/* Statements of the site: what is not read but said has to be seen as such. */
+static void stated(const struct printing *p)
+{
+    const struct report *r = p->r;
+
+    for (size_t i = 0; i < r->nstated && (i < FEW || p->s->verbose); i++)
+        line(p, i ? "" : "stated", "%s", report_stated(r, &r->stated[i]));
+    if (r->nstated > FEW && !p->s->verbose)
+        line(p, "", "and %zu more (-v names them)", r->nstated - FEW);
+}
+
+/* A pair that an old list does not have may have been validated since. */
+static void old_lists(const struct printing *p)
+{
+    const char *label = "old lists";
+
+    for (size_t i = 0; i < p->r->findings.nlists; i++) {
+        const struct rule *list = p->r->findings.lists[i];
+        int64_t days = report_list_days(p->r, list);
+
+        if (days <= RULE_REVIEW_DAYS)
+            continue;
+        line(p, label, SLICE_FMT ": reviewed on " SLICE_FMT ", %lld days ago. Look whether the vendor has validated further pairs since", SLICE_ARG(list->id),
+             SLICE_ARG(list->reviewed), (long long)days);
+        label = "";
+    }
+}
+
 /* What silence rests on: rules applied, strangers, changes, latency, gaps, what to run next. */
 static void foot(const struct printing *p)
 {
@@ -538,6 +566,7 @@ static void foot(const struct printing *p)
          r->findings.ok, r->m->rules->newest.n ? "; newest review " : "", SLICE_ARG(r->m->rules->newest));
     if (r->layers)
         line(p, "besides", "%s", r->layers);
+    old_lists(p);
     if (r->withheld)
         line(p, "withheld", "%zu finding%s that a guard or a better rule replaces (-v)", r->withheld, r->withheld == 1 ? "" : "s");
     some(p, "no rule on", &r->strangers, 4, "", ": good or bad, no rule is about these");
@@ -552,6 +581,14 @@ static void foot(const struct printing *p)
     }
     some(p, "empty", &r->empty, FEW, "no byte, which is an empty list or a command that failed: ", "");
     some(p, "to decide", &r->wanted, 8, "", "");
+    if (r->firmware.n) {
+        _cleanup_(buf_done) struct buf ways = BUF_INIT(1000);
+
+        for (size_t i = 0; report_firmware_ways[i]; i++)
+            buf_printf(&ways, "%s%s", i ? "; or " : ": not known, which leaves a rule undecided. It becomes known by ", report_firmware_ways[i]);
+        some(p, "firmware of", &r->firmware, FEW, "", buf_z(&ways));
+    }
+    stated(p);
     if (r->missing) {
         char counted[100];
 
