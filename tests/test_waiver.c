@@ -79,7 +79,7 @@ static void mistakes_are_told_in_plain_words(void **state)
         {WAIVERS("<waiver rule='r-1' host='*' owner='o' until='2027-12-03'><reason>r</reason></waiver>"), "until 2027-12-03 lies more than a year ahead"},
         {WAIVERS("<waiver rule='r-1' host='*' owner='o' severity='critical' until='2027-01-01'/>"), "warning or note, not \"critical\""},
         {WAIVERS("<waiver rule='r-1' host='*' owner='o' severity='low' until='2027-01-01'/>"), "warning or note, not \"low\""},
-        {WAIVERS("<waiver rule='r-1' host='*' owner='o' until='2027-01-01'/>"), "w.xml:2:1: a waiver wants <reason>: why the finding is accepted"},
+        {WAIVERS("<waiver rule='r-1' host='*' owner='o' until='2027-01-01'/>"), "w.xml:2: a waiver wants <reason>: why the finding is accepted"},
         {WAIVERS("<waiver rule='r-1' host='*' owner='o' until='2027-01-01'><reason> </reason></waiver>"), "a waiver wants <reason>"},
         {WAIVERS("<waiver rule='r-1' host='*' owner='o' until='2027-01-01'><why>r</why></waiver>"), "a waiver holds <reason>, not <why>"},
         {WAIVERS("<waiver rule='r-1' host='*' owner='o' until='2027-01-01'>known</waiver>"), "a waiver holds <reason>, not text"},
