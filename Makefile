@@ -14,11 +14,11 @@ PREFIX  ?= /usr/local
 FUZZ_SECONDS ?= 60
 FUZZ_TARGET  ?= $(FUZZERS)
 
-PACKAGES       := gcc libc6-dev pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev pci.ids libssl-dev libssh2-1-dev
-PACKAGES_check := libcmocka-dev python3-jsonschema git openssh-client libssh-dev libwrap0 libpam-modules libkrb5-3 libgssapi-krb5-2
+PACKAGES       := gcc libc6-dev pkg-config libxml2-dev libarchive-dev libjansson-dev libsmartcols-dev libpci-dev pci.ids libssl-dev libssh2-1-dev libcurl4-openssl-dev
+PACKAGES_check := libcmocka-dev python3-jsonschema git openssl openssh-client libssh-dev libwrap0 libpam-modules libkrb5-3 libgssapi-krb5-2
 PACKAGES_fuzz  := clang libclang-rt-14-dev
 PACKAGES_long  := $(PACKAGES_fuzz) valgrind git
-LIBS           := libxml-2.0 libarchive jansson smartcols libpci libcrypto libssh2
+LIBS           := libxml-2.0 libarchive jansson smartcols libpci libcrypto libssh2 libcurl
 
 WARN   := -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wcast-qual -Werror
 CPPFLAGS := -D_GNU_SOURCE -DVMKFIT_VERSION='"$(VERSION)"' -Isrc -include src/base/banned.h

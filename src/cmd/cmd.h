@@ -32,6 +32,7 @@ struct live_values {
     int by; /* enum login_by */
     const char *config, *known_hosts, *password_file, *password_command, *timeout, *connect_timeout, *command_timeout;
     bool batch;
+    const char *bmc, *bmc_user, *bmc_ca, *bmc_password_file, *bmc_password_command; /* bmc.h */
 };
 
 struct live;

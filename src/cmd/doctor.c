@@ -1,6 +1,7 @@
 #include <stddef.h>
 
 #include "base/table.h"
+#include "cmd/bmc.h"
 #include "cmd/env.h"
 #include "cmd/live.h"
 
@@ -157,6 +158,18 @@ static void list_answers(struct doctor *d)
     (void)cli_write(d->c, &b);
 }
 
+/* The BMC that --bmc names: was it read, and is it this host's. */
+static void judge_bmc(struct doctor *d, const struct target *t, const struct facts *f)
+{
+    const char *why = redfish_trouble(t->channel) ? redfish_trouble(t->channel) : derive_bmc_refused(f);
+
+    d->failed |= why != NULL;
+    if (why)
+        line(d, cli_style(d->c, STYLE_RED), "FAILED", "BMC", why);
+    else
+        line(d, cli_style(d->c, STYLE_GREEN), "ok", "BMC", arena_printf(d->a, "it is this host's, and tells of %zu devices", facts_count(f, facts_table_index(f, "bmc-device"))));
+}
+
 /* --- one host --- */
 
 static int examine(struct cli *c, struct env *env, const char *text, struct err *e)
@@ -173,8 +186,14 @@ static int examine(struct cli *c, struct env *env, const char *text, struct err 
 
         return told ? STATUS_INCOMPLETE : cli_fail(c, "doctor", e);
     }
+    if (bmc_attach(c, &t, a, e) < 0) {
+        channel_close(&t.channel);
+        return cli_fail(c, "doctor", e);
+    }
     rc = env_gather(env, &t, a, &f, e);
     live_end(c);
+    if (rc == 0 && c->live_options.bmc)
+        judge_bmc(&d, &t, f);
     if (rc == 0) {
         judge_hostd(&d, &t);
         judge_privileges(&d);

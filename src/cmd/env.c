@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/fsx.h"
+#include "cmd/bmc.h"
 #include "cmd/live.h"
 #include "net/tap.h"
 
@@ -295,7 +296,7 @@ static bool understood(const struct env *v, const char *name)
 size_t env_not_understood(const struct env *v, const struct target *t, const char **names, size_t max)
 {
     const char *unused[MAX_UNUSED];
-    size_t n = t->channel && t->channel->ops->saved ? offline_unknown(t->channel, unused, MAX_UNUSED) : 0, found = n > MAX_UNUSED ? n - MAX_UNUSED : 0, shown = 0;
+    size_t n = t->channel && t->channel->ops->saved ? offline_unknown(redfish_inner(t->channel), unused, MAX_UNUSED) : 0, found = n > MAX_UNUSED ? n - MAX_UNUSED : 0, shown = 0;
 
     for (size_t i = 0; i < n && i < MAX_UNUSED; i++) {
         if (understood(v, unused[i]))
@@ -314,8 +315,12 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
     struct facts *f;
     struct err limit = {0};
     bool live = t->channel && !t->channel->ops->saved;
+    struct channel *bmc;
     int rc;
 
+    if (v->cli && bmc_attach(v->cli, t, a, e) < 0)
+        return e->code;
+    bmc = t->channel;
     if (v->tap && t->channel)
         t->channel = tap_new(t->channel);
     rc = env_gather(v, t, a, &f, &limit);
@@ -335,6 +340,10 @@ static int one_host(struct env *v, struct env_host h, struct target *t, env_host
         h.incomplete = channel_trouble(t->channel);
     else if (h.answers == 0 && !h.incomplete)
         h.incomplete = "no file in it answers a question of ours; see \"vmkfit probe list\" for the commands to save";
+    if (!h.incomplete)
+        h.incomplete = redfish_trouble(bmc);
+    if (!h.incomplete)
+        h.incomplete = derive_bmc_refused(f);
     return fn(ctx, &h, e);
 }
 
@@ -359,6 +368,9 @@ int env_hosts(struct env *v, const char *path, env_host_fn *fn, void *ctx, struc
     size_t n = 0;
     int rc;
 
+    if (v->cli && v->cli->live_options.bmc && v->with_bmc && strcmp(v->with_bmc, path) != 0)
+        return err_set(e, VF_EUSAGE, "--bmc is of one TARGET; %s is a second one", path);
+    v->with_bmc = path;
     if (v->cli && target_is_host(path))
         return live_host(v, path, fn, ctx, e);
     rc = offline_open(path, a, &targets, &n, e);

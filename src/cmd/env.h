@@ -22,6 +22,7 @@ struct env {
     bool without_examples; /* for env_rules: the examples of rules are not kept */
     bool tap;              /* the channel of each host is a tap (net/tap.h): its answers can be saved */
     struct sitefacts *site; /* what the site states (site.h), or NULL */
+    const char *with_bmc;  /* the target that --bmc is of */
     struct cli *cli;       /* with its options live hosts are reached; NULL: only saved answers are read */
 };
 

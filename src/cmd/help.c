@@ -6,6 +6,7 @@
 #include "base/pcinames.h"
 #include "base/xml.h"
 #include "cmd/cmd.h"
+#include "net/http.h"
 #include "net/ssh.h"
 
 /* help, completion, --version: all from the tables of the commands. */
@@ -62,8 +63,8 @@ static const struct opts_section sections[] = {
 
 void help_version(struct buf *out)
 {
-    buf_printf(out, "vmkfit %s\n%s\n%s\n%s\n%s\n%s\n%s\nlibssh2 %s\n", VMKFIT_VERSION, xml_library(), archive_library(), js_library(),
-               text_table_library(), pcinames_library(), digest_library(), ssh_library());
+    buf_printf(out, "vmkfit %s\n%s\n%s\n%s\n%s\n%s\n%s\nlibssh2 %s\n%s\n", VMKFIT_VERSION, xml_library(), archive_library(), js_library(),
+               text_table_library(), pcinames_library(), digest_library(), ssh_library(), http_library());
 }
 
 void help_overview(const struct cli *c, struct buf *out)

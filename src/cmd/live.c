@@ -33,10 +33,15 @@ static const struct opt host_opts[] = {
     {"connect-timeout", 0, OPT_TEXT, AT(connect_timeout), "SECONDS",
      "for each of name, connection, key exchange, login, session (default 5, 10, 15, 20, 10)", NULL},
     {"command-timeout", 0, OPT_TEXT, AT(command_timeout), "SECONDS", "for one command on the host (default 60)", NULL},
+    {"bmc", 0, OPT_TEXT, AT(bmc), "[USER@]BMC", "ask the host's BMC for firmware too, by Redfish, read-only: iDRAC, iLO, XCC, CIMC, ... (firmware.md)", NULL},
+    {"bmc-user", 0, OPT_TEXT, AT(bmc_user), "USER", "of the BMC, where --bmc does not name one", NULL},
+    {"bmc-password-file", 0, OPT_TEXT, AT(bmc_password_file), "FILE", "holds the BMC's password; nobody else may read it", NULL},
+    {"bmc-password-command", 0, OPT_TEXT, AT(bmc_password_command), "COMMAND", "prints the BMC's password", NULL},
+    {"bmc-ca", 0, OPT_TEXT, AT(bmc_ca), "FILE", "CA certificates (PEM) for a BMC whose key is not stored by \"vmkfit trust --bmc\"", NULL},
     {0},
 };
 
-const struct opt_group hosts_over_ssh = {"Options for hosts over SSH", host_opts};
+const struct opt_group hosts_over_ssh = {"Options for hosts over SSH, and their BMCs", host_opts};
 
 struct live {
     struct ssh_user person;
@@ -48,6 +53,7 @@ struct live {
         struct secret *secret;
     } asked[MAX_PASSWORDS];
     size_t nasked;
+    struct secret *bmc;    /* of the BMC */
     char ledger[4300];
     /* the present host */
     const struct live_watch *watch;
@@ -99,6 +105,7 @@ void live_done(struct cli *c)
     if (!l)
         return;
     secret_free(&l->given);
+    secret_free(&l->bmc);
     for (size_t i = 0; i < l->nasked; i++)
         secret_free(&l->asked[i].secret);
     free(l);
@@ -186,20 +193,39 @@ static bool on_unknown_key(void *ctx, const struct login_identity *who)
     return strcmp(answer, "yes") == 0 || strcmp(answer, who->fingerprint) == 0;
 }
 
-/* Returns 1 when none is given. */
-static int given_password(struct live *l, struct err *e)
+/* By an option, or as a credential of systemd. Returns 1 when none is given. */
+static int given_password(struct live *l, const char *file, const char *command, const char *credential, struct secret **out, struct err *e)
 {
-    const struct live_values *v = &l->c->live_options;
     _cleanup_(buf_done) struct buf path = BUF_INIT(4200);
 
-    if (v->password_file)
-        return secret_from_file(v->password_file, &l->given, e);
-    if (v->password_command)
-        return secret_from_command(v->password_command, PASSWORD_MS, &l->given, e);
+    if (file)
+        return secret_from_file(file, out, e);
+    if (command)
+        return secret_from_command(command, PASSWORD_MS, out, e);
     if (!l->c->env.credentials)
         return 1;
-    buf_printf(&path, "%s/vmkfit.password", l->c->env.credentials);
-    return fsx_kind(buf_z(&path)) == FSX_NONE ? 1 : secret_from_file(buf_z(&path), &l->given, e);
+    buf_printf(&path, "%s/%s", l->c->env.credentials, credential);
+    return fsx_kind(buf_z(&path)) == FSX_NONE ? 1 : secret_from_file(buf_z(&path), out, e);
+}
+
+int live_bmc_password(void *ctx, const char *user, const char *host, const struct secret **out, struct err *e)
+{
+    struct cli *c = ctx;
+    struct live *l = live_of(c);
+    const struct live_values *v = &c->live_options;
+    char prompt[700];
+    int rc = l->bmc ? 0 : given_password(l, v->bmc_password_file, v->bmc_password_command, "vmkfit.bmc-password", &l->bmc, e);
+
+    if (rc == 1 && v->batch)
+        return err_set(e, VF_EUNSUPPORTED, "no password is given: --bmc-password-file, --bmc-password-command");
+    clear_progress(l);
+    (void)snprintf(prompt, sizeof prompt, "Password of %s@%s (BMC): ", user, host);
+    if (rc == 1)
+        rc = secret_from_terminal(prompt, &l->bmc, e);
+    if (rc == VF_EUNSUPPORTED)
+        return err_set(e, VF_EUNSUPPORTED, "no password is given, and there is no terminal to ask for it");
+    *out = l->bmc;
+    return rc;
 }
 
 /* One that holds for all hosts, else one for each account, asked for once. */
@@ -207,7 +233,8 @@ static int on_password(void *ctx, const char *user, const char *host, const stru
 {
     struct live *l = ctx;
     char account[600], prompt[700];
-    int rc = l->given ? 0 : given_password(l, e);
+    const struct live_values *v = &l->c->live_options;
+    int rc = l->given ? 0 : given_password(l, v->password_file, v->password_command, "vmkfit.password", &l->given, e);
 
     if (rc <= 0) {
         *out = l->given;

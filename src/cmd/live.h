@@ -24,6 +24,9 @@ void live_end(struct cli *c);
 /* Without a login: the key that the host shows. text must stay, o is filled for login_store. */
 int live_identity(struct cli *c, const char *text, struct target_host *t, struct login_opt *o, struct arena *a, struct login_identity *out, struct err *e);
 
+/* The password of a BMC, for redfish.h; ctx is the cli. */
+int live_bmc_password(void *ctx, const char *user, const char *host, const struct secret **out, struct err *e);
+
 /* Passwords are wiped. */
 void live_done(struct cli *c);
 

@@ -64,7 +64,7 @@ static void show_way(const struct way *w, unsigned number, struct buf *out)
 {
     static const char *const shapes[] = {[SHAPE_TABLE] = "table", [SHAPE_LIST] = "list", [SHAPE_BLOCKS] = "blocks",
                                          [SHAPE_OBJECT] = "object", [SHAPE_VALUE] = "value"};
-    static const char *const kinds[] = {[ASK_ESXCLI] = "esxcli", [ASK_SHELL] = "shell", [ASK_FILE] = "file"};
+    static const char *const kinds[] = {[ASK_ESXCLI] = "esxcli", [ASK_SHELL] = "shell", [ASK_FILE] = "file", [ASK_REDFISH] = "redfish"};
     bool esxcli = w->ask.kind == ASK_ESXCLI;
 
     buf_printf(out, "  %u. ", number);

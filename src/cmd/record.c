@@ -4,9 +4,11 @@
 
 #include "base/digest.h"
 #include "base/fsx.h"
+#include "cmd/bmc.h"
 #include "cmd/cmd.h"
 #include "cmd/env.h"
 #include "collect/anonymise.h"
+#include "decode/redfish.h"
 #include "net/recording.h"
 #include "net/tap.h"
 
@@ -76,8 +78,11 @@ static bool learn_alone(const struct run *r, const struct tapped *t, struct anon
 static int learn(const struct run *r, const struct env_host *h, const struct tapped *v, size_t n, struct arena *a, struct anonymiser **out, struct err *e)
 {
     struct anonymiser *x = anonymiser_new(r->key, a);
+    struct redfish_opt bmc;
     bool ok = x && anonymiser_facts(x, h->facts) == 0 && (h->target->channel->ops->saved || anonymiser_host(x, slice_of(h->target->label)) == 0);
 
+    if (ok && r->c->live_options.bmc && bmc_options(r->c, false, a, &bmc, e) == 0)
+        ok = anonymiser_host(x, slice_of(bmc.http.host)) == 0;
     for (size_t i = 0; i < n && ok; i++)
         ok = learn_alone(r, &v[i], x);
     for (size_t i = 0; i < n && ok; i++)
@@ -105,12 +110,17 @@ static int change(const struct anonymiser *x, struct slice in, struct buf *b, st
 
 static int add(struct recording *rec, const struct anonymiser *x, struct channel *tap, const struct tapped *t, struct err *e)
 {
-    _cleanup_(buf_done) struct buf command = BUF_INIT(64u << 10), body = BUF_INIT(MAX_BODY), note = BUF_INIT(64u << 10);
+    _cleanup_(buf_done) struct buf command = BUF_INIT(64u << 10), body = BUF_INIT(MAX_BODY), note = BUF_INIT(64u << 10), less = BUF_INIT(MAX_BODY);
     struct slice as_command, as_body, as_note;
     struct reply reply = t->reply;
     const char *file = t->file;
 
-    if (change(x, t->command, &command, &as_command, e) < 0 || change(x, t->reply.body, &body, &as_body, e) < 0 ||
+    if (x && t->ask.kind == ASK_REDFISH && reply.body.n) {
+        if (redfish_reduce(reply.body, &less) < 0)
+            buf_addz(&less, "{}\n"); /* nothing that could be told names from the rest */
+        reply.body = buf_slice(&less);
+    }
+    if (change(x, t->command, &command, &as_command, e) < 0 || change(x, reply.body, &body, &as_body, e) < 0 ||
         change(x, slice_of(t->reply.note ? t->reply.note : ""), &note, &as_note, e) < 0)
         return e->code;
     if (x && t->reply.note)

@@ -1,6 +1,8 @@
 #include <stddef.h>
 
+#include "cmd/bmc.h"
 #include "cmd/live.h"
+#include "net/pins.h"
 
 struct trust_values {
     bool replace, yes;
@@ -33,8 +35,14 @@ static int show(struct cli *c, const char *text, const struct login_identity *wh
     return cli_write(c, &b);
 }
 
+/* A key that may be stored. */
+struct offer {
+    const char *fingerprint, *file, *host;
+    const char *how; /* to see it on the host itself */
+};
+
 /* May it be stored: the user compares, or said before what it is. */
-static bool agreed(struct cli *c, const struct trust_values *v, const struct login_identity *who, struct err *e)
+static bool agreed(struct cli *c, const struct trust_values *v, const struct offer *who, struct err *e)
 {
     _cleanup_(buf_done) struct buf q = BUF_INIT(4096);
     char answer[200];
@@ -45,7 +53,7 @@ static bool agreed(struct cli *c, const struct trust_values *v, const struct log
     }
     if (v->fingerprint || v->yes)
         return true;
-    buf_printf(&q, "On the host: ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub\nStore it in %s as %s? yes, no, or the fingerprint: ", who->file, who->host);
+    buf_printf(&q, "%s\nStore it in %s as %s? yes, no, or the fingerprint: ", who->how, who->file, who->host);
     if (!live_question(c, buf_z(&q), answer, sizeof answer)) {
         (void)err_set(e, VF_EIDENTITY, "not stored: there is no terminal to ask; give --fingerprint SHA256:...");
         return false;
@@ -83,9 +91,40 @@ static int trust(struct cli *c, const struct trust_values *v, const char *text, 
     case HOSTKEY_OTHER_TYPE:
         break;
     }
-    if (!agreed(c, v, &who, e) || login_store(&host, &o, &who, who.verdict == HOSTKEY_CHANGED, a, e) < 0)
+    if (!agreed(c, v, &(struct offer){who.fingerprint, who.file, who.host, "On the host: ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub"}, e) || login_store(&host, &o, &who, who.verdict == HOSTKEY_CHANGED, a, e) < 0)
         return err_ctx(e, "%s", text);
     (void)fprintf(c->out, "  stored in  %s\n", who.file);
+    return 0;
+}
+
+/* The BMC of --bmc. Returns 0 or a negative code. */
+static int trust_bmc(struct cli *c, const struct trust_values *v, struct arena *a, struct err *e)
+{
+    char now[HTTP_MAX_PIN];
+    const char *site, *known;
+    struct redfish_opt o;
+
+    if (bmc_options(c, false, a, &o, e) < 0)
+        return e->code;
+    site = redfish_site(&o.http, a);
+    if (pins_find(o.known, site, a, &known, e) < 0 || http_fingerprint(&o.http, now, e) < 0)
+        return e->code;
+    (void)fprintf(c->out, "%s: %s\n  key        %s\n", o.label, !known ? "not known yet" : strcmp(known, now) == 0 ? "known" : "NOT the key that is known", now);
+    if (known)
+        (void)fprintf(c->out, "  %s %s\n", strcmp(known, now) == 0 ? "known from" : "against   ", o.known);
+    if (fflush(c->out) != 0)
+        return err_set(e, VF_EIO, "standard output: cannot be written");
+    if (known && strcmp(known, now) != 0 && !v->replace)
+        return err_set(e, VF_EIDENTITY, "%s: it shows the key %s, known is %s; somebody may stand in between. Was its certificate replaced: --replace", o.label, now,
+                       known);
+    if (known && strcmp(known, now) == 0)
+        return v->fingerprint && strcmp(v->fingerprint, now) != 0
+                   ? err_set(e, VF_EIDENTITY, "%s: its key has another fingerprint than %s", o.label, v->fingerprint) : 0;
+    if (!agreed(c, v, &(struct offer){now, o.known, site, "It is the SHA-256 of the certificate's public key, in base64. From the BMC's certificate file:\n"
+                                      "  openssl x509 -in FILE -pubkey -noout | openssl pkey -pubin -outform der |\n"
+                                      "  openssl dgst -sha256 -binary | base64"}, e) || pins_store(o.known, site, now, a, e) < 0)
+        return err_ctx(e, "%s", o.label);
+    (void)fprintf(c->out, "  stored in  %s\n", o.known);
     return 0;
 }
 
@@ -97,14 +136,22 @@ static int run(struct cli *c, int argc, char **argv)
 
     if (!cli_parse(c, &cmd_trust, &v, argc, argv, &n, &status))
         return status;
-    if (n == 0)
+    if (n == 0 && !c->live_options.bmc)
         (void)err_set(&e, VF_EUSAGE, "which HOST?");
+    else if (n > 0 && c->live_options.bmc)
+        (void)err_set(&e, VF_EUSAGE, "a HOST, or --bmc BMC: one at a time");
     else if (v.fingerprint && n > 1)
         (void)err_set(&e, VF_EUSAGE, "--fingerprint is of one HOST");
     else if (v.fingerprint && strncmp(v.fingerprint, "SHA256:", 7) != 0)
         (void)err_set(&e, VF_EUSAGE, "--fingerprint begins with SHA256:, as ssh-keygen -l shows it");
     if (e.code)
         return cli_fail(c, "trust", &e);
+    if (c->live_options.bmc) {
+        _cleanup_(arena_done) struct arena *a = arena_new(16u << 20);
+
+        if (trust_bmc(c, &v, a, &e) < 0)
+            failed = cli_fail(c, "trust", &e);
+    }
     for (int i = 0; i < n; i++) {
         _cleanup_(arena_done) struct arena *a = arena_new(64u << 20);
 
@@ -118,14 +165,17 @@ static int run(struct cli *c, int argc, char **argv)
 const struct command cmd_trust = {
     .name = "trust",
     .summary = "show the key of a host, and store it as known",
-    .usage = "HOST...",
+    .usage = "HOST...\n--bmc BMC",
     .examples = "vmkfit trust esx01\n"
                 "vmkfit trust esx01 --fingerprint SHA256:kX1hJ0...\n"
-                "vmkfit trust --replace esx01   # after a new installation\n",
+                "vmkfit trust --replace esx01   # after a new installation\n"
+                "vmkfit trust --bmc bmc01       # the key of a BMC's certificate\n",
     .description =
         "Connects, looks at the key that the host shows, and says whether it is known; no login is made. An unknown key is stored in the first of "
         "ssh's own files, mostly ~/.ssh/known_hosts, so that ssh knows it too, after you have compared the fingerprint with what the host itself "
         "prints on its console. Without that, whoever stands in between reads the password.\n\n"
+        "With --bmc it is the key of the certificate that a BMC shows. It is stored in vmkfit's own bmc-keys (~/.local/state/vmkfit) and counts alone "
+        "from then on, whoever signed the certificate; a BMC with a certificate of a known CA needs none.\n\n"
         "Exit status: 0 the key is known now, 1 a file could not be written, 3 the host was not reached or its key not stored.",
     .opts = trust_opts,
     .group = &hosts_over_ssh,

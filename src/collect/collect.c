@@ -163,8 +163,12 @@ static int on_reply(void *ctx, const struct reply *reply)
     enum decode_state state = DECODE_UNUSABLE;
     int state_now;
 
+    if (r->way->ask.kind == ASK_REDFISH && reply->path.n) /* one ask, and every resource is an answer of its own */
+        r->asked = slice_of(arena_printf(r->f->arena, "redfish " SLICE_FMT, SLICE_ARG(reply->path)));
     switch (reply->status) {
     case REPLY_MISSING:
+        if (!r->why && !r->cross && r->way->ask.kind == ASK_REDFISH)
+            r->why = "its BMC was not asked; --bmc does it";
         if (!r->why && !r->cross)
             r->why = arena_printf(r->f->arena, NO_ANSWER_TO "\"" SLICE_FMT "\"", SLICE_ARG(r->asked));
         return 0;
@@ -366,7 +370,7 @@ static int run_way(struct channel *c, struct run *r, struct progress *at, bool l
             (void)map_put(&at->done, r->f->arena, r->each, 1);
         if (r->misread && rc == 0 && !r->each.n && r->way->ask.kind == ASK_ESXCLI)
             at->misread |= 1u << (r->way - r->probe->ways);
-        if (!r->answered && r->why && last && !r->other_way)
+        if (!r->answered && r->why && last && !r->other_way && r->way->ask.kind != ASK_REDFISH) /* a BMC is asked when the user names one */
             (void)add_source(r, (struct slice){NULL, 0}, NULL, r->why, 0, SOURCE_MISSING);
         if (!r->other_way || r->further)
             note_outcome(o, r, rc == 1 && !r->way->each.n);
@@ -544,6 +548,8 @@ static bool way_answers(const struct way *w, struct slice bare, bool esxcli, str
     *each = (struct slice){NULL, 0};
     if (esxcli != (w->ask.kind == ASK_ESXCLI))
         return false;
+    if (w->ask.kind == ASK_REDFISH)
+        return slice_starts(bare, "redfish /redfish/");
     if (w->ask.kind == ASK_FILE)
         return slice_glob(w->ask.text, bare);
     if (w->never) /* the result of a change, whatever its options were */

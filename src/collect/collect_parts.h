@@ -30,7 +30,7 @@ void collect_distrust(struct facts *f);
 /* A cell that no answer filled says which one should have: first what was not answered, then what an answer left out. */
 void collect_explain(const struct probes *p, const struct outcome *o, struct facts *f);
 
-/* "esxcli " where the ask is one of esxcli's. */
+/* "esxcli " where the ask is one of esxcli's, "redfish " where it is one of the BMC. */
 const char *collect_ask_prefix(enum ask_kind kind);
 /* The text of an ask with each in place of {}. */
 struct slice collect_expand(struct slice text, struct slice each, struct arena *a);

@@ -161,9 +161,9 @@ static int read_bound(struct loading *l, const char *name, struct release *out, 
 
 static int open_ask(struct loading *l, struct err *e)
 {
-    static const char *const known[] = {"esxcli", "shell", "file", "decoder", "shape", "columns", "line", "each",
+    static const char *const known[] = {"esxcli", "shell", "file", "redfish", "decoder", "shape", "columns", "line", "each",
                                         "where", "record", "from", "before", "xml", "text", "never", NULL};
-    static const char *const kinds[] = {"esxcli", "shell", "file"};
+    static const char *const kinds[] = {"esxcli", "shell", "file", "redfish"};
     struct slice decoder, shape, v;
     struct way *w;
     unsigned given = 0, s;
@@ -173,13 +173,13 @@ static int open_ask(struct loading *l, struct err *e)
     if (known_attributes(l, known, e) < 0)
         return e->code;
     w = &l->ways[l->probe->nways++];
-    for (unsigned k = 0; k < 3; k++)
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if ((v = attr(l, kinds[k])).n) {
             w->ask = (struct ask){.kind = (enum ask_kind)k, .text = v};
             given++;
         }
     if (given != 1)
-        return err_set(e, VF_EFORMAT, "%s:%u: ask wants exactly one of esxcli, shell, file", l->name, xml_line(l->x));
+        return err_set(e, VF_EFORMAT, "%s:%u: ask wants exactly one of esxcli, shell, file, redfish", l->name, xml_line(l->x));
     w->never = slice_eqz(attr(l, "never"), "yes");
     w->each = attr(l, "each");
     w->where = attr(l, "where");

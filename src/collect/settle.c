@@ -4,7 +4,7 @@
 
 const char *collect_ask_prefix(enum ask_kind kind)
 {
-    return kind == ASK_ESXCLI ? "esxcli " : "";
+    return kind == ASK_ESXCLI ? "esxcli " : kind == ASK_REDFISH ? "redfish " : "";
 }
 
 struct slice collect_expand(struct slice text, struct slice each, struct arena *a)

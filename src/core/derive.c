@@ -333,6 +333,7 @@ void derive_all(struct facts *f, const struct derive_env *env)
     derive_storage(f);
     derive_pci(f, env);
     derive_network(f);
+    derive_firmware(f);
     derive_host(f, env);
     derive_servers(f);
     derive_health(f);

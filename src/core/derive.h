@@ -59,6 +59,10 @@ void derive_pci(struct facts *f, const struct derive_env *env);
 void derive_storage(struct facts *f);
 void derive_network(struct facts *f);
 void derive_host(struct facts *f, const struct derive_env *env);
+/* After storage and network: firmware that the host's BMC tells, joined to adapters, NICs and drives. */
+void derive_firmware(struct facts *f);
+/* Why nothing of the BMC is used, a sentence; NULL when it is this host's, or none was asked. */
+const char *derive_bmc_refused(const struct facts *f);
 /* After the others: who speaks to which storage server over which port, and what a machine of this host serves. */
 void derive_servers(struct facts *f);
 /* After all others: margins of NVMe drives, crashes, dump targets, passthrough, MxGPU. */

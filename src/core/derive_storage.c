@@ -316,7 +316,7 @@ static void adapter_firmware(struct facts *f, const struct row *a)
         derive_set(f, a, "firmware",
                    value_unknown(facts_count(f, tool) ? "the vendor's tool on the host does not tell it for this controller"
                                                       : arena_printf(f->arena, NO_ANSWER_TO "\"%s\": ESXi does not tell this firmware; install %s on "
-                                                                     "the host", kind->command, kind->name)));
+                                                                     "the host, or ask its BMC with --bmc", kind->command, kind->name)));
     }
 }
 

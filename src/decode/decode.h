@@ -139,6 +139,14 @@ decode_fn decode_storcli;
  * is OK, Not Configured, Temporarily Disabled or Permanently Disabled; "Battery/Capacitor Status" OK, Recharging or Failed (Replace Batteries...).
  */
 decode_fn decode_ssacli;
+/*
+ * One Redfish resource, of the types that have firmware (redfish.c names them): a record with Path, Kind ("controller", "smart-array",
+ * "drive", "nic", "port", "pci-device", "pci-function", "firmware") and what it tells of Name, Model, Serial, Firmware, Vendor, Device, Subvendor, Subdevice
+ * ("0x8086"), Address, Parent (path), and the lists MAC, WWN, Link (paths of PCIe functions and devices), Item (paths). A Storage gives a record a
+ * controller. A resource of another type is complete and has no record.
+ */
+decode_fn decode_redfish;
+decode_fn decode_redfish_system; /* the same of a ComputerSystem alone: Path, Manufacturer, Model, Serial, SKU, UUID, BIOS */
 decode_fn decode_vmklog;   /* vmkernel.log, vmkwarning.log, vobd.log: events counted by kind, subject and hour */
 decode_fn decode_logspan;  /* the same files: one record with the times of the first and the last line */
 decode_fn decode_pci;      /* lspci, lspci -n, lspci -v: one record a function */

@@ -17,6 +17,8 @@ const struct decoder decoders[] = {
     {"smbios", "smbiosDump", decode_smbios},
     {"storcli", "storcli, perccli: /call show", decode_storcli},
     {"ssacli", "ssacli, hpssacli, hpacucli: ctrl all show config detail", decode_ssacli},
+    {"redfish", "a resource of Redfish that has firmware", decode_redfish},
+    {"redfish-system", "a ComputerSystem of Redfish", decode_redfish_system},
     {"vmklog", "vmkernel.log, vmkwarning.log, vobd.log", decode_vmklog},
     {"logspan", "the same logs: from when to when", decode_logspan},
     {NULL, NULL, NULL},

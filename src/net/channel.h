@@ -13,6 +13,7 @@ enum ask_kind {
     ASK_ESXCLI, /* "storage core adapter list", with options; answered in any of esxcli's forms, or by localcli */
     ASK_SHELL,  /* another read-only command with its arguments */
     ASK_FILE,   /* absolute path of a file of the host; '*' in its last part asks for all such files */
+    ASK_REDFISH, /* "/redfish/v1": whatever the host's BMC says of firmware, an answer for each resource, all of them parts (redfish.h) */
 };
 
 enum ask_form { ASK_AS_TEXT, ASK_AS_XML }; /* what a live host's esxcli is told to print; saved answers are taken as they are */
@@ -43,7 +44,7 @@ struct reply {
     int exit_code;
     struct slice body;  /* lives until the channel is closed */
     struct slice where; /* file that holds the answer, relative to the target; empty when there is none */
-    struct slice path;  /* of the file on the host, absolute, where the channel knows it and where does not tell; else empty */
+    struct slice path;  /* of the file on the host, or the resource of its BMC, absolute, where where does not tell it; else empty */
     const char *note;   /* why not, or that the body was cut */
     bool cut;           /* body is known to be incomplete */
     bool part;          /* one file of several that an ASK_FILE with '*' or a rotated log gives: all of them count */

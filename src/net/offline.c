@@ -130,7 +130,7 @@ static bool one_of(struct slice word, const char *const *words)
 
 bool offline_answer_name(struct slice name)
 {
-    static const char *const commands[] = {"esxcfg", "vmkchdev", "lspci", "vmkload", "ethtool", "vsish", "smbiosdump", NULL};
+    static const char *const commands[] = {"esxcfg", "vmkchdev", "lspci", "vmkload", "ethtool", "vsish", "smbiosdump", "redfish", NULL};
     static const char *const spaces[] = {"storage", "system", "network", "software", "hardware", "graphics", "nvme", "iscsi", "vm", "vsan",
                                          "rdma", "fcoe", "sched", "device", NULL};
     static const char *const ends[] = {"list", "get", NULL};
@@ -219,6 +219,8 @@ static bool entry_answers(const struct entry *en, const struct ask *q, struct sl
 {
     if (en->stray)
         return false;
+    if (q->kind == ASK_REDFISH)
+        return en->ask.n ? slice_starts(en->ask, "redfish /redfish/") : slice_starts(en->words, "redfish v1 ");
     if (q->kind == ASK_FILE)
         return en->ask.n ? slice_starts(en->ask, "/") && file_answers(slice_from(en->ask, 1), q->text) : file_answers(en->name, q->text);
     return en->words.n && slice_eq(en->words, ask_words);
@@ -278,9 +280,11 @@ static bool seen_before(struct entry *const *hits, size_t i)
     return false;
 }
 
-/* Where a file lay on the host is what a recording asked, whatever its own file is called. */
+/* Where a file lay on the host is what a recording asked, whatever its own file is called; so is a resource of the BMC. */
 static struct slice host_path(const struct entry *en)
 {
+    if (slice_starts(en->ask, "redfish /"))
+        return slice_from(en->ask, strlen("redfish "));
     return slice_cut(en->ask, 0, slice_starts(en->ask, "/") ? en->ask.n : 0);
 }
 
@@ -365,7 +369,7 @@ static int offline_ask(struct channel *c, const struct ask *q, reply_fn *fn, voi
     _cleanup_(buf_done) struct buf words = BUF_INIT(4096);
     _cleanup_(free_array) struct entry **hits = xmalloc((o->n + 1) * sizeof *hits);
     _cleanup_(free_array) bool *seen = xmalloc((o->n + 1) * sizeof *seen);
-    bool part = q->kind == ASK_FILE;
+    bool part = q->kind == ASK_FILE || q->kind == ASK_REDFISH;
     size_t n = 0;
     int rc = 0;
 

@@ -90,6 +90,10 @@ int ask_readonly(const struct ask *q, struct err *e)
             slice_starts(q->text, "/etc/ssh") || slice_starts(q->text, "/etc/vmware/ssl"))
             return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\" holds secrets and is never read", SLICE_ARG(q->text));
         return 0;
+    case ASK_REDFISH:
+        if (!slice_eqz(q->text, "/redfish/v1"))
+            return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\": of a BMC /redfish/v1 is asked, which stands for all that is read of it", SLICE_ARG(q->text));
+        return 0;
     }
     return err_set(e, VF_EDENIED, "unknown kind of ask");
 }

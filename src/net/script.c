@@ -104,6 +104,8 @@ int script_ask(const struct ask *q, uint32_t number, bool localcli, struct buf *
     case ASK_FILE:
         rc = add_loop(q->text, number, &line);
         break;
+    case ASK_REDFISH:
+        return err_set(e, VF_EUNSUPPORTED, "a BMC is not asked through a shell");
     }
     if (rc < 0 || line.cut)
         return err_set(e, VF_EDENIED, "\"" SLICE_FMT "\": an argument that cannot be sent as one word", SLICE_ARG(q->text));

@@ -578,6 +578,8 @@ static bool shell_want(struct channel *c, const struct ask *q)
     struct shell *s = (struct shell *)c;
     struct held *h = find(s, q);
 
+    if (q->kind == ASK_REDFISH)
+        return true;
     if (!h && !add(s, q))
         return true; /* no room: shell_ask says so */
     return h && h->done;
@@ -603,6 +605,8 @@ static int shell_ask(struct channel *c, const struct ask *q, reply_fn *fn, void 
     struct held *h;
     int rc = 0;
 
+    if (q->kind == ASK_REDFISH)
+        return fn(ctx, &(struct reply){.status = REPLY_MISSING, .exit_code = -1, .note = "its BMC was not asked"});
     if (!channel_want(c, q) && shell_fetch(c, e) < 0)
         return e->code;
     h = find(s, q);

@@ -43,8 +43,8 @@ static const char *ending(const struct tapped *t)
 static struct slice file_name(struct tap *t, struct map *names, const struct tapped *a, struct slice command)
 {
     _cleanup_(buf_done) struct buf b = BUF_INIT(MAX_NAME), whole = BUF_INIT(MAX_NAME + 40);
-    struct slice rest = slice_starts(command, "/") ? slice_from(command, 1) : command;
-    const char *end = a->ask.kind == ASK_FILE ? "" : ending(a);
+    struct slice rest = slice_from(command, slice_starts(command, "/") ? 1 : slice_starts(command, "redfish /") ? strlen("redfish /") : 0);
+    const char *end = a->ask.kind == ASK_FILE ? "" : a->ask.kind == ASK_REDFISH ? ".json" : ending(a);
 
     for (size_t i = 0; i < rest.n; i++) {
         bool part = i == 0 || rest.p[i - 1] == '/'; /* no part begins with a dot or a dash */
@@ -102,7 +102,9 @@ static void keep(struct tap *t, const struct ask *q, const struct reply *r)
     if (r->status == REPLY_MISSING)
         return;
     a.ask.text = arena_dup(t->arena, q->text);
-    a.command = q->kind == ASK_FILE ? path_of(t, q, r->path.n ? r->path : r->where)
+    a.command = q->kind == ASK_REDFISH
+                    ? slice_of(arena_printf(t->arena, "redfish " SLICE_FMT, SLICE_ARG(r->path.n ? r->path : q->text)))
+                : q->kind == ASK_FILE ? path_of(t, q, r->path.n ? r->path : r->where)
                                     : slice_of(arena_printf(t->arena, "%s" SLICE_FMT, q->kind == ASK_ESXCLI ? "esxcli " : "", SLICE_ARG(q->text)));
     key = slice_of(arena_printf(t->arena, SLICE_FMT "\n%p %zu %d " SLICE_FMT, SLICE_ARG(a.command), (const void *)r->body.p, r->body.n, (int)r->status,
                                 SLICE_ARG(r->where)));
