@@ -79,11 +79,17 @@ static void commands_that_change_or_could_are_refused(void **state)
         "/etc/vmware/*/rui.key", "/etc/vmware/$(x)", "/etc/vmware/`x`", "/etc/x;y", "/etc/x y|z", "/etc/x\ny", "/etc/[a]", "/etc/a?",
     };
 
+    static const char *const redfish[] = {
+        "", "/", "/redfish/v1/", "/redfish/v1/Systems", "/redfish/v1/*", "/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate", "redfish/v1",
+        "https://bmc01/redfish/v1", "/redfish/v1 ", "/REDFISH/V1", "/etc/passwd", "/redfish/../etc",
+    };
+
     (void)state;
+    readonly(ASK_REDFISH, false, redfish, sizeof redfish / sizeof *redfish);
     readonly(ASK_ESXCLI, false, esxcli, sizeof esxcli / sizeof *esxcli);
     readonly(ASK_SHELL, false, shell, sizeof shell / sizeof *shell);
     readonly(ASK_FILE, false, file, sizeof file / sizeof *file);
-    for (int kind = ASK_ESXCLI; kind <= ASK_FILE; kind++) {
+    for (int kind = ASK_ESXCLI; kind <= ASK_REDFISH; kind++) {
         struct ask nul = {.kind = (enum ask_kind)kind, .text = {"/x list\0set", 11}};
 
         assert_int_equal(ask_readonly(&nul, &(struct err){0}), VF_EDENIED);
@@ -105,6 +111,7 @@ static void commands_that_read_are_permitted(void **state)
     readonly(ASK_ESXCLI, true, esxcli, sizeof esxcli / sizeof *esxcli);
     readonly(ASK_SHELL, true, shell, sizeof shell / sizeof *shell);
     readonly(ASK_FILE, true, file, sizeof file / sizeof *file);
+    readonly(ASK_REDFISH, true, &(const char *){"/redfish/v1"}, 1);
 }
 
 struct shipped {
