@@ -253,8 +253,8 @@ static void dispute(struct facts *f, const struct column *c, struct value *cell,
         const struct source *s = &f->sources[said[i]->source];
         struct slice text = said[i]->state == VS_ABSENT ? SLICE_LIT("none") : value_text(c, said[i], f->arena);
 
-        says[i] = arena_printf(f->arena, "\"" SLICE_FMT "\" (" SLICE_FMT ") says " SLICE_FMT, SLICE_ARG(s->ask), SLICE_ARG(s->where),
-                               SLICE_ARG(text));
+        says[i] = arena_printf(f->arena, "\"" SLICE_FMT "\"%s" SLICE_FMT "%s says " SLICE_FMT, SLICE_ARG(s->ask), s->where.n ? " (" : "",
+                               SLICE_ARG(s->where), s->where.n ? ")" : "", SLICE_ARG(text)); /* a live host's answer is in no file */
     }
     *cell = value_unknown(arena_printf(f->arena, "two answers contradict each other: " SLICE_FMT ": %s, %s", SLICE_ARG(c->name), says[0], says[1]));
     cell->conflict = true;
