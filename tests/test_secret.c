@@ -554,5 +554,7 @@ int main(void)
         cmocka_unit_test(without_a_terminal_nothing_is_asked),
     };
 
+    (void)signal(SIGINT, SIG_DFL); /* a shell ignores them for what it runs in the background, and that is inherited */
+    (void)signal(SIGQUIT, SIG_DFL);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -165,7 +165,9 @@ static int failed(const struct http *h, CURLcode rc, struct err *e)
     case CURLE_OPERATION_TIMEDOUT: return err_set(e, VF_EHOST, "%s: timeout: %s", site, h->why);
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH: return err_set(e, VF_EIDENTITY, "%s: it shows another key than the one that is known", site);
     case CURLE_PEER_FAILED_VERIFICATION: return err_set(e, VF_EIDENTITY, "%s: its certificate does not hold: %s", site, h->why);
-    case CURLE_SSL_CACERT_BADFILE: return err_set(e, VF_EIDENTITY, "%s: not a PEM file of CA certificates", h->o->ca ? h->o->ca : "the system's CA file");
+    case CURLE_SSL_CACERT_BADFILE:
+        return h->o->ca ? err_set(e, VF_EIDENTITY, "%s: not a PEM file of CA certificates", h->o->ca)
+                        : err_set(e, VF_EIDENTITY, "%s: its certificate does not hold: this machine has no CA certificates", site);
     case CURLE_SSL_CONNECT_ERROR: return err_set(e, VF_EHOST, "%s: no TLS: %s", site, h->why);
     case CURLE_GOT_NOTHING: return err_set(e, VF_EHOST, "%s: it closed the connection without an answer", site);
     case CURLE_WEIRD_SERVER_REPLY:
