@@ -125,6 +125,30 @@ static int row(struct csv *c, struct slice *v, unsigned *n, struct err *e)
     return 1;
 }
 
+static char folded(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '_' || c == ' ' ? '-' : c;
+}
+
+static bool same_name(struct slice a, struct slice b)
+{
+    size_t k = 0;
+
+    while (k < a.n && k < b.n && folded(a.p[k]) == folded(b.p[k]))
+        k++;
+    return k == a.n && k == b.n;
+}
+
+/* Which of two columns of one name is meant, nobody can tell. */
+static int names_are_unique(const struct csv *c, struct err *e)
+{
+    for (unsigned i = 0; i < c->nheader; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (c->header[i].n && same_name(c->header[i], c->header[k]))
+                return err_set(e, VF_EFORMAT, "%s:%u: two columns are called \"" SLICE_FMT "\"", c->name, c->line, SLICE_ARG(c->header[i]));
+    return 0;
+}
+
 int csv_open(struct csv *c, struct slice text, const char *name, struct arena *a, struct err *e)
 {
     int rc;
@@ -153,7 +177,9 @@ int csv_open(struct csv *c, struct slice text, const char *name, struct arena *a
             break;
         }
     rc = row(c, c->header, &c->nheader, e);
-    return rc == 0 ? fail(c, e, "no header: the first line names the columns") : rc < 0 ? rc : 0;
+    if (rc == 0)
+        return fail(c, e, "no header: the first line names the columns");
+    return rc < 0 ? rc : names_are_unique(c, e);
 }
 
 int csv_next(struct csv *c, struct err *e)
@@ -172,20 +198,10 @@ int csv_next(struct csv *c, struct err *e)
     return 1;
 }
 
-static char folded(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '_' || c == ' ' ? '-' : c;
-}
-
 int csv_column(const struct csv *c, const char *name)
 {
-    for (unsigned i = 0; i < c->nheader; i++) {
-        size_t k = 0;
-
-        while (k < c->header[i].n && name[k] && folded(c->header[i].p[k]) == folded(name[k]))
-            k++;
-        if (k == c->header[i].n && name[k] == '\0')
+    for (unsigned i = 0; i < c->nheader; i++)
+        if (same_name(c->header[i], slice_of(name)))
             return (int)i;
-    }
     return -1;
 }

@@ -23,7 +23,7 @@ struct csv {
     struct slice fields[CSV_MAX_FIELDS]; /* of that row; nheader of them, empty where the row is shorter */
 };
 
-/* Read the header. VF_EFORMAT: no header, text that is not UTF-8 or holds NUL bytes (UTF-16 is named as such). */
+/* Read the header. VF_EFORMAT: no header, text that is not UTF-8 or holds NUL bytes (UTF-16 is named as such), two columns of one name. */
 int csv_open(struct csv *c, struct slice text, const char *name, struct arena *a, struct err *e);
 
 /*

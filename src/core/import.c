@@ -9,6 +9,7 @@
 
 #define MAX_PAIRS   500000u /* vSAN's list has some 60,000 */
 #define MAX_DEVICES 20000u
+#define MAX_ROWS_OF_ONE 5000u /* in a list, of one device: each is compared with each */
 
 static const struct slice nothing = {NULL, 0};
 
@@ -386,11 +387,11 @@ static bool good(const struct pair **v, size_t n, size_t at, struct buf *out)
     if (p->firmware.n) {
         buf_addz(out, " firmware=\"");
         for (size_t i = at; i < n; i++) {
-            bool told = false;
+            bool told = !same_entry(v[i], p);
 
-            for (size_t k = at; k < i; k++)
-                told |= same_entry(v[k], p) && slice_eq(v[k]->firmware, v[i]->firmware);
-            if (told || !same_entry(v[i], p))
+            for (size_t k = at; k < i && !told; k++)
+                told = same_entry(v[k], p) && slice_eq(v[k]->firmware, v[i]->firmware);
+            if (told)
                 continue;
             if (written++)
                 buf_addc(out, '|');
@@ -462,10 +463,12 @@ static int rule(const struct pairs *p, const struct seen_device *d, const struct
     if (p->vsan)
         buf_addz(out, "      <host vsan=\"yes\"/>\n");
     buf_printf(out, "      <pci id=\"" SLICE_FMT "\"/>\n    </when>\n", SLICE_ARG(v[0]->id));
-    for (size_t i = 0; i < n; i++)
+    if (n > MAX_ROWS_OF_ONE)
+        return err_set(e, VF_ELIMIT, "the list has %zu rows for " SLICE_FMT ", where %u is more than any device has", n, SLICE_ARG(d->id), MAX_ROWS_OF_ONE);
+    for (size_t i = 0; i < n && entries <= RULE_MAX_KIDS; i++)
         entries += good(v, n, i, out);
     if (entries > RULE_MAX_KIDS)
-        return err_set(e, VF_ELIMIT, "the list has %zu entries for " SLICE_FMT ", a rule holds %u", entries, SLICE_ARG(d->id), RULE_MAX_KIDS);
+        return err_set(e, VF_ELIMIT, "the list has more entries for " SLICE_FMT " than the %u that a rule holds", SLICE_ARG(d->id), RULE_MAX_KIDS);
     buf_printf(out, "    <why>\n      The " SLICE_FMT " of " SLICE_FMT " names the pairs that were validated for this device%s.\n      <see href=\"",
                SLICE_ARG(p->name), SLICE_ARG(p->date), p->vsan ? " in hosts with vSAN" : "");
     xml_escape(out, v[0]->link.n ? v[0]->link : p->link);
@@ -482,22 +485,24 @@ int import_write(const struct pairs *p, const struct seen_devices *seen, const s
                  size_t *npairs, struct err *e)
 {
     const struct pair **v = arena_array(a, p->n + 1, sizeof *v);
+    struct slice *listed = arena_array(a, seen->n + 1, sizeof *listed);
 
     *nrules = *npairs = 0;
-    if (!v)
+    if (!v || !listed)
         return err_set(e, VF_ELIMIT, "more pairs than there is room for");
     buf_addz(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- ");
     buf_printf(out, SLICE_FMT " of " SLICE_FMT ", for the devices of some hosts: made by \"vmkfit rules import\", not by hand. -->\n<rules format=\"1\">",
                SLICE_ARG(p->name), SLICE_ARG(p->date));
     for (size_t k = 0; k < seen->n; k++) {
-        struct slice listed = listed_as(p, &seen->v[k]);
         size_t n = 0;
-        bool told = listed.n == 0;
+        bool told;
 
+        listed[k] = listed_as(p, &seen->v[k]);
+        told = listed[k].n == 0;
         for (size_t i = 0; i < k; i++)
-            told |= seen->v[i].table == seen->v[k].table && slice_eq(listed_as(p, &seen->v[i]), listed);
+            told |= seen->v[i].table == seen->v[k].table && slice_eq(listed[i], listed[k]);
         for (size_t i = 0; i < p->n && !told; i++)
-            if (slice_eq(p->v[i].id, listed))
+            if (slice_eq(p->v[i].id, listed[k]))
                 v[n++] = &p->v[i];
         if (told)
             continue;
