@@ -55,6 +55,7 @@ struct xml {
     unsigned depth, level; /* elements open behind the last event; behind the one that was handed out last */
     struct { uint32_t line; size_t offset; } opened[MAX_DEPTH];
     char error[512];
+    bool told; /* error is in words of ours */
     uint32_t error_line;
     size_t error_offset;
 };
@@ -103,6 +104,7 @@ static void on_error(void *ctx, xmlErrorPtr error)
     n = strlen(x->error);
     while (n && (x->error[n - 1] == '\n' || x->error[n - 1] == ' '))
         x->error[--n] = '\0';
+    x->told = plainly(error->code) != NULL;
     x->error_line = error->line > 0 ? (uint32_t)error->line : 0;
     x->error_offset = offset_now(x);
 }
@@ -431,7 +433,7 @@ static bool encoding_fits(const struct xml *x)
 static void end_document(struct xml *x)
 {
     (void)xmlParseChunk(x->parser, NULL, 0, 1);
-    if (!x->parser->wellFormed) {
+    if (!x->parser->wellFormed && !x->told) { /* text is held back for its end: a mistake in it may show only now */
         (void)snprintf(x->error, sizeof x->error, "the document ends early; it is cut");
         x->error_offset = x->in.n;
     }

@@ -55,6 +55,19 @@ static int number_with_unit(const struct column *c, struct slice s, int64_t *out
     return -1;
 }
 
+/* vvvv:dddd, perhaps with :ssss:ssss, of which a part may be left out. */
+static bool is_pci_id(struct slice s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+
+        if (i % 5 == 4 ? c != ':' : !hex)
+            return false;
+    }
+    return s.n == 9 || s.n == 14 || s.n == 19;
+}
+
 static int check_word(struct rule_loading *l, const struct table *t, const struct column *c, struct slice w, struct err *e)
 {
     struct slice near = nothing;
@@ -80,7 +93,7 @@ static int check_word(struct rule_loading *l, const struct table *t, const struc
         return rule_fail(l, e, nothing, SLICE_FMT " wants yes or no, not \"" SLICE_FMT "\"", SLICE_ARG(c->name), SLICE_ARG(w));
     if (c->type == VT_INT && num_parse_i64(w, &number) < 0)
         return rule_fail(l, e, nothing, SLICE_FMT " wants a number, not \"" SLICE_FMT "\"", SLICE_ARG(c->name), SLICE_ARG(w));
-    if (slice_eqz(c->name, "id") && slice_eqz(t->name, "pci") && slice_find_char(w, 0, ':') == SIZE_MAX)
+    if (slice_eqz(c->name, "id") && slice_eqz(t->name, "pci") && !is_pci_id(w))
         return rule_fail(l, e, nothing, "a PCI id is written 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"; use colons", SLICE_ARG(w));
     return 0;
 }

@@ -115,6 +115,8 @@ int rule_load_fix(struct rule_loading *l, struct fix *f, struct err *e)
         if (strcmp(element, "advise") == 0) {
             advise[f->nadvise] = nothing;
             rc = rule_load_text(l, "advise", &advise[f->nadvise++], NULL, NULL, e);
+            if (rc == 0 && advise[f->nadvise - 1].n == 0)
+                return rule_fail(l, e, nothing, "advise says nothing");
         } else if (strcmp(element, "require") == 0) {
             rc = load_require(l, f, e);
         } else if (strcmp(element, "then") == 0) {
