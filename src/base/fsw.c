@@ -72,9 +72,12 @@ static int replace(const char *path, struct slice bytes, bool shared, struct err
     _cleanup_(fsx_close) int fd = -1;
     _cleanup_(fsx_close) int above = -1;
     const char *slash = strrchr(path, '/');
+    struct stat st;
     char *name;
     int why;
 
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return err_set(e, VF_EUSAGE, "%s is %s; nothing is put in its place", path, S_ISDIR(st.st_mode) ? "a folder" : "no regular file");
     buf_printf(&temp, "%s.XXXXXX", path);
     buf_add(&folder, slash ? (struct slice){path, slash == path ? 1 : (size_t)(slash - path)} : SLICE_LIT("."));
     if (temp.cut)

@@ -11,7 +11,8 @@ int fsw_make_parents(const char *path, struct err *e);
 
 /*
  * Put bytes in the place of the file at path: a temporary file beside it, fsync, rename, fsync of the folder. One that is there keeps its
- * mode and owner; a link is replaced, not followed (resolve it first). VF_EIO leaves the old file.
+ * mode and owner; a link is replaced, not followed (resolve it first). VF_EIO leaves the old file; a folder, a
+ * device or a pipe is VF_EUSAGE.
  */
 int fsw_replace(const char *path, struct slice bytes, struct err *e);
 

@@ -55,6 +55,13 @@ int fsx_read(const char *path, size_t max, struct arena *a, struct slice *out, b
     return out->p ? 0 : err_set(e, VF_ELIMIT, "%s: no room left for its %zu bytes", path, b.n);
 }
 
+bool fsx_absent(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 enum fsx_kind fsx_kind(const char *path)
 {
     struct stat st;

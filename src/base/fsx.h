@@ -15,6 +15,8 @@ int fsx_read(const char *path, size_t max, struct arena *a, struct slice *out, b
 
 enum fsx_kind { FSX_NONE, FSX_FILE, FSX_FOLDER, FSX_OTHER };
 enum fsx_kind fsx_kind(const char *path);
+/* Nothing of this name, not even a link that leads nowhere; false where a folder above does not let us look. */
+bool fsx_absent(const char *path);
 
 /*
  * Walk the regular files below a folder, in the order of their names, depth at most 16, at most 200,000

@@ -158,21 +158,25 @@ void env_close(struct env *v)
 }
 
 struct rule_walk {
+    size_t n; /* files so far */
     int (*fn)(void *ctx, const char *path, struct err *e);
     void *ctx;
 };
 
 static int rule_file(void *ctx, const char *path, const char *rel, struct err *e)
 {
-    const struct rule_walk *w = ctx;
+    struct rule_walk *w = ctx;
 
-    return slice_ends(slice_of(rel), ".xml") ? w->fn(w->ctx, path, e) : 0;
+    if (!slice_iends(slice_of(rel), ".xml"))
+        return 0;
+    w->n++;
+    return w->fn(w->ctx, path, e);
 }
 
 int env_rules_files(struct env *v, const struct slice *more, size_t n, bool built_in, int (*fn)(void *ctx, const char *path, struct err *e), void *ctx,
                     struct err *e)
 {
-    struct rule_walk w = {fn, ctx};
+    struct rule_walk w = {0, fn, ctx};
     int rc = built_in ? fsx_walk(arena_printf(v->arena, "%s/rules", v->data_dir), rule_file, &w, e) : 0;
 
     for (size_t i = 0; i < n && rc == 0; i++) {
@@ -180,7 +184,10 @@ int env_rules_files(struct env *v, const struct slice *more, size_t n, bool buil
 
         switch (fsx_kind(path)) {
         case FSX_FOLDER:
+            w.n = 0;
             rc = fsx_walk(path, rule_file, &w, e);
+            if (rc == 0 && w.n == 0)
+                rc = err_set(e, VF_ENOTFOUND, "%s: no rule files (*.xml) in this folder", path);
             break;
         case FSX_FILE:
             rc = fn(ctx, path, e);

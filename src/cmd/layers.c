@@ -56,7 +56,7 @@ static int walked(void *ctx, const char *path, const char *rel, struct err *e)
 {
     const struct walking *w = ctx;
 
-    return slice_ends(slice_of(rel), w->suffix) ? w->fn(w->l, path, rel, e) : 0;
+    return slice_iends(slice_of(rel), w->suffix) ? w->fn(w->l, path, rel, e) : 0;
 }
 
 /* A link, a device, a folder that cannot be read: nothing that could have held rules is passed over in silence. */
@@ -65,7 +65,7 @@ static void skipped(void *ctx, const char *rel, enum fsx_skipped what, const cha
     const struct walking *w = ctx;
     struct arena *a = w->l->env->arena;
 
-    if (what == SKIPPED_FOLDER || slice_ends(slice_of(rel), w->suffix))
+    if (what == SKIPPED_FOLDER || slice_iends(slice_of(rel), w->suffix))
         refuse(w->l, arena_printf(a, "%s/%s", w->folder, rel), arena_printf(a, "%s/%s: %s", w->folder, rel, why), w->key);
 }
 
@@ -77,7 +77,7 @@ static void walk(struct layers *l, const char *folder, const char *suffix, fsx_w
     struct walking w = {l, folder, suffix, fn, fn == read_key};
     struct err e = {0};
 
-    if (fsx_kind(folder) != FSX_NONE && fsx_walk_readable(folder, walked, skipped, &w, &e) < 0)
+    if (!fsx_absent(folder) && fsx_walk_readable(folder, walked, skipped, &w, &e) < 0)
         refuse(l, folder, e.msg, w.key);
 }
 
@@ -94,7 +94,17 @@ static int read_key(void *ctx, const char *path, const char *rel, struct err *e)
 
     (void)rel;
     path = arena_printf(a, "%s", path);
-    if (fsx_read(path, MAX_KEY, a, &pem, NULL, &why) < 0 || sign_read_public(pem, path, &key, &why) < 0) {
+    if (fsx_read(path, MAX_KEY, a, &pem, NULL, &why) == 0) {
+        size_t first = slice_find(pem, 0, "-----BEGIN ");
+
+        if (slice_find(pem, 0, "PRIVATE KEY-----") != SIZE_MAX)
+            (void)err_set(&why, VF_EFORMAT, "%s: holds a private key, which belongs to nobody but who signs", path);
+        else if (first != SIZE_MAX && slice_find(pem, first + 1, "-----BEGIN ") != SIZE_MAX)
+            (void)err_set(&why, VF_EFORMAT, "%s: more than one key; each has a file of its own", path);
+        else
+            (void)sign_read_public(pem, path, &key, &why);
+    }
+    if (why.code) {
         cli_warn(l->env->cli, "%s; it is not trusted", why.msg);
         return 0;
     }
@@ -298,10 +308,32 @@ static void find_all(struct layers *l)
         }
 }
 
+/* Is the rule of this layer. */
+static bool is_of(const struct layer *x, const struct rule *rule)
+{
+    size_t n = strlen(x->name);
+
+    return slice_starts(slice_of(rule->file), x->name) && rule->file[n] == (x->pack ? '/' : '\0');
+}
+
+/* How many rules of what lies below each layer are not used any more because of it. */
+static void count_replaced(struct layers *l, const struct ruleset *rs)
+{
+    for (size_t i = 0; i < rs->rules.n; i++)
+        for (const struct rule *rule = rs->rules.v[i]; rule->replaced; rule = rule->replaced)
+            for (size_t k = 0; k < l->n; k++)
+                l->v[k].replacing += !l->v[k].refused && is_of(&l->v[k], rule);
+}
+
 int layers_rules(struct layers *l, const struct slice *more, size_t n, struct ruleset *out, struct err *e)
 {
+    int rc;
+
     find_all(l);
-    return load(l, l->n, more, n, NULL, NULL, out, e);
+    rc = load(l, l->n, more, n, NULL, NULL, out, e);
+    if (rc == 0)
+        count_replaced(l, out);
+    return rc;
 }
 
 int layers_rules_with(struct layers *l, const struct pack *pack, const char *name, struct ruleset *out, struct err *e)
@@ -326,6 +358,8 @@ const char *layers_text(const struct layers *l)
             buf_addz(&b, " not used");
         else
             buf_printf(&b, ", %zu rule%s", x->rules, x->rules == 1 ? "" : "s");
+        if (x->replacing)
+            buf_printf(&b, " (%zu in place of another)", x->replacing);
     }
     return l->n ? arena_printf(l->env->arena, "%s", buf_z(&b)) : NULL;
 }
@@ -344,6 +378,7 @@ struct js *layers_json(const struct layers *l)
         js_put(one, "serial", x->pack ? js_int((int64_t)x->pack->serial) : js_null());
         js_put(one, "date", x->pack ? js_text(x->date) : js_null());
         js_put(one, "rules", js_int(x->refused ? 0 : (int64_t)x->rules));
+        js_put(one, "replacing", js_int((int64_t)x->replacing));
         js_put(one, "refused", js_textz(x->refused));
         js_add(all, one);
     }

@@ -14,7 +14,7 @@ struct layer {
     const char *path;    /* of the pack or file */
     const char *refused; /* why it is left out, or NULL */
     struct slice date;   /* of a pack, else empty */
-    size_t rules;
+    size_t rules, replacing; /* replacing: those in place of one of the same id below */
     const struct pack *pack; /* NULL: a site's file */
     const struct pack_file *files;
     size_t nfiles;

@@ -1,8 +1,12 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fsw.h"
 #include "base/fsx.h"
+#include "cmd/places.h"
 #include "cmd/rules_parts.h"
 #include "core/lint.h"
 
@@ -211,6 +215,29 @@ static const char *place(struct rules_run *r, struct slice name, const char *beh
     return arena_printf(r->env.arena, "%s/" SLICE_FMT PACK_SUFFIX "%s", layers_home(r->c, r->env.arena), SLICE_ARG(name), behind);
 }
 
+/*
+ * Only one at a time changes what is installed, from the look at what is there on: else an older pack might come last. The folder is made when it
+ * is missing. -1 with e set; closing the descriptor ends the hold.
+ */
+static int hold(struct rules_run *r, struct err *e)
+{
+    const char *home = layers_home(r->c, r->env.arena);
+    int fd;
+
+    if (strcmp(home, PLACE_SYSTEM_STATE "/rules") == 0) { /* every user of the machine scans with what root has installed */
+        (void)mkdir(PLACE_SYSTEM_STATE, 0755);
+        (void)mkdir(home, 0755);
+    }
+    if (fsw_make_parents(arena_printf(r->env.arena, "%s/x", home), e) < 0)
+        return -1;
+    fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+        return fd;
+    (void)err_set(e, VF_EIO, "%s: %s", home, strerror(errno));
+    fsx_close(&fd);
+    return -1;
+}
+
 /* The pack at a path, proven or not: what is in use there may be damaged, and is replaced then. NULL when there is none. */
 static struct pack *look(struct rules_run *r, const char *path, struct slice *bytes)
 {
@@ -237,22 +264,17 @@ static int may_replace(const struct rules_run *r, const struct pack *before, con
     return 0;
 }
 
-/* As installed files are: read by every user of the machine. */
-static int put(const char *path, struct slice bytes, struct err *e)
-{
-    return fsw_make_parents(path, e) < 0 || fsw_write(path, bytes, e) < 0 ? e->code : 0;
-}
-
 int rules_install(struct rules_run *r)
 {
     const struct trusted_key *by;
     struct pack *p, *before;
     struct slice bytes, old = {NULL, 0};
+    _cleanup_(fsx_close) int held = -1;
     size_t rules, replacing;
     const char *to;
     struct err e = {0};
 
-    if (open_named(r, "install", &p, &bytes, &by, &e) < 0)
+    if (open_named(r, "install", &p, &bytes, &by, &e) < 0 || (held = hold(r, &e)) < 0)
         return fail(r, &e);
     to = place(r, p->name, "");
     before = look(r, to, &old);
@@ -262,7 +284,7 @@ int rules_install(struct rules_run *r)
         return STATUS_OK;
     }
     if (may_replace(r, before, p, &e) < 0 || prove(r, p, &rules, &replacing, &e) < 0 ||
-        (before && put(place(r, p->name, ".previous"), old, &e) < 0) || put(to, bytes, &e) < 0)
+        (before && fsw_write(place(r, p->name, ".previous"), old, &e) < 0) || fsw_write(to, bytes, &e) < 0)
         return fail(r, &e);
     buf_printf(r->out, "%s is installed", r->pack);
     if (before)
@@ -289,11 +311,12 @@ int rules_rollback(struct rules_run *r)
     const struct trusted_key *by;
     struct pack *p = arena_alloc(r->env.arena, sizeof *p);
     struct slice name, bytes;
+    _cleanup_(fsx_close) int held = -1;
     size_t rules, replacing;
     const char *from;
     struct err e = {0};
 
-    if (!p || installed(r, "rollback", &name, &e) < 0)
+    if (!p || installed(r, "rollback", &name, &e) < 0 || (held = hold(r, &e)) < 0)
         return fail(r, &e);
     from = place(r, name, ".previous");
     if (fsx_kind(from) == FSX_NONE) {
@@ -301,7 +324,7 @@ int rules_rollback(struct rules_run *r)
         return fail(r, &e);
     }
     if (fsx_read(from, PACK_MAX + PACK_MAX_HEAD, r->env.arena, &bytes, NULL, &e) < 0 || layers_open_pack(&r->layers, bytes, from, p, &by, &e) < 0 ||
-        prove(r, p, &rules, &replacing, &e) < 0 || put(place(r, name, ""), bytes, &e) < 0)
+        prove(r, p, &rules, &replacing, &e) < 0 || fsw_write(place(r, name, ""), bytes, &e) < 0)
         return fail(r, &e);
     (void)unlink(from); /* else it would be the pack itself that comes back next time */
     buf_printf(r->out, "%s is back\n", pack_label(r, p));
@@ -311,10 +334,11 @@ int rules_rollback(struct rules_run *r)
 int rules_remove(struct rules_run *r)
 {
     struct slice name;
+    _cleanup_(fsx_close) int held = -1;
     const char *path;
     struct err e = {0};
 
-    if (installed(r, "remove", &name, &e) < 0)
+    if (installed(r, "remove", &name, &e) < 0 || (held = hold(r, &e)) < 0)
         return fail(r, &e);
     path = place(r, name, "");
     if ((unlink(path) < 0 && errno != ENOENT) || (unlink(place(r, name, ".previous")) < 0 && errno != ENOENT)) {

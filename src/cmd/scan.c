@@ -123,6 +123,8 @@ static int on_host(void *ctx, const struct env_host *h, struct err *e)
         buf_addc(&b, '\n');
     style_of(r->c, &style);
     report_text(&report, &style, &b);
+    if (r->v->day)
+        buf_printf(&b, "  %sday         %s  waivers are judged as of " SLICE_FMT " (--day)\n", style.dim, style.none, SLICE_ARG(r->waivers.all.today));
     not_used(r->env, h->target, &style, &b);
     return cli_write(r->c, &b) ? err_set(e, VF_EIO, "standard output: cannot be written") : 0;
 }

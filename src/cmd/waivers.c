@@ -72,7 +72,7 @@ static void place(struct reading *r, const char *path, bool optional)
             refuse(r, e.msg);
         return;
     case FSX_NONE:
-        if (!optional)
+        if (!optional || !fsx_absent(path))
             refuse(r, arena_printf(r->v->arena, "%s: no such file or folder", path ? path : "waivers"));
         return;
     case FSX_FILE:
