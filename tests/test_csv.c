@@ -47,7 +47,7 @@ static void tables_of_the_field_are_read(void **state)
         {"a,b\n1,2,3\n", "t.csv:2: 3 fields, but the header names 2"},
         {"a,b\n\"x\ny\",2\n1,2,3\n", "t.csv:4: 3 fields, but the header names 2"},
         {"a,b\n1,\xe4\n", "t.csv:2: the text is not UTF-8; save the table as \"CSV UTF-8\""},
-        {"PCI id,driver,pci_ID\n1,2,3\n", "t.csv:1: two columns are called \"pci_ID\""},
+        {"PCI id,driver,pci_ID\n1,2,3\n", "t.csv:1: two columns are named \"pci_ID\"; take one away"},
         {"a,,\n1\n", "a||/1||"},
         {"\xff\xfe" "a\n", "t.csv:1: this is UTF-16; save the table as \"CSV UTF-8\""},
         {"PK\x03\x04 xl/workbook.xml", "t.csv:1: this is a workbook or an archive; save the table as \"CSV UTF-8\""},

@@ -145,7 +145,7 @@ static int names_are_unique(const struct csv *c, struct err *e)
     for (unsigned i = 0; i < c->nheader; i++)
         for (unsigned k = 0; k < i; k++)
             if (c->header[i].n && same_name(c->header[i], c->header[k]))
-                return err_set(e, VF_EFORMAT, "%s:%u: two columns are called \"" SLICE_FMT "\"", c->name, c->line, SLICE_ARG(c->header[i]));
+                return err_set(e, VF_EFORMAT, "%s:%u: two columns are named \"" SLICE_FMT "\"; take one away", c->name, c->line, SLICE_ARG(c->header[i]));
     return 0;
 }
 
@@ -189,6 +189,7 @@ int csv_next(struct csv *c, struct err *e)
 
     if (rc <= 0)
         return rc;
+    c->nfields = n;
     while (n > c->nheader && c->fields[n - 1].n == 0)
         n--;
     if (n > c->nheader)

@@ -21,6 +21,7 @@ struct csv {
     struct slice header[CSV_MAX_FIELDS]; /* as written */
     unsigned nheader;
     struct slice fields[CSV_MAX_FIELDS]; /* of that row; nheader of them, empty where the row is shorter */
+    unsigned nfields; /* as many as the row really has */
 };
 
 /* Read the header. VF_EFORMAT: no header, text that is not UTF-8 or holds NUL bytes (UTF-16 is named as such), two columns of one name. */

@@ -37,6 +37,10 @@ static int read_list(struct rules_run *r, const char *kind, const char *path, st
         p->date = slice_of(r->v->date);
     if (p->date.n == 0)
         return err_set(e, VF_EUSAGE, "%s does not tell how old it is: give --date YYYY-MM-DD, the day it is of", path);
+    if (slice_cmp(p->date, cli_today(r->env.arena)) > 0)
+        return err_set(e, VF_EUSAGE, "%s: a list of " SLICE_FMT ", a day that is still to come; --date tells the right one", path, SLICE_ARG(p->date));
+    if (r->v->source && strncmp(r->v->source, "https://", 8) != 0 && strncmp(r->v->source, "http://", 7) != 0)
+        return err_set(e, VF_EUSAGE, "--source wants an address that begins with https://, not \"%s\"", r->v->source);
     for (size_t i = 0; i < p->n && p->link.n == 0; i++)
         if (p->v[i].link.n == 0 && !r->v->source)
             return err_set(e, VF_EUSAGE, "%s names no source: give --source https://..., where the list comes from", path);

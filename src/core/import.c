@@ -243,6 +243,9 @@ static int csv_row(const struct csv *c, const int *columns, struct arena *a, str
     struct pair p = {.driver = cell(c, columns, COL_DRIVER), .version = cell(c, columns, COL_VERSION), .firmware = cell(c, columns, COL_FIRMWARE),
                      .note = cell(c, columns, COL_NOTE), .link = cell(c, columns, COL_LINK)};
 
+    if (c->nfields < c->nheader) /* an empty firmware or release says "any": it has to be meant */
+        return err_set(e, VF_EFORMAT, "%s:%u: %u fields where the header names %u: the row is cut, or commas of empty fields are missing", c->name,
+                       c->line, c->nfields, c->nheader);
     if (pci.n == 0)
         pci = SLICE_LIT("vid, did, svid, ssid");
     for (unsigned i = 0; i < 4; i++)
@@ -333,7 +336,7 @@ static bool of_device(struct slice listed, struct slice have)
     return slice_eq(listed, have) || (listed.n < have.n && memcmp(listed.p, have.p, listed.n) == 0 && have.p[listed.n] == ':');
 }
 
-/* The id under which the list names a device, the one that says most; empty when it does not. */
+/* The id that says most of those under which the list names a device; empty when it does not. */
 static struct slice listed_as(const struct pairs *p, const struct seen_device *d)
 {
     struct slice best = nothing;
@@ -447,14 +450,38 @@ static void releases(const struct pairs *p, const struct pair **v, size_t n, str
     }
 }
 
-static int rule(const struct pairs *p, const struct seen_device *d, const struct schema *s, const struct pair **v, size_t n, struct buf *out,
-                size_t *npairs, struct err *e)
+/*
+ * Which devices the rule is about: all of the id that is listed; only those that were seen where the list has entries of their own for some of
+ * that id, since each rule names all that is valid for its devices.
+ */
+static void devices(const struct pairs *p, const struct seen_devices *seen, const struct slice *listed, size_t k, struct buf *out)
 {
+    bool all = true;
+    const char *sep = "";
+
+    for (size_t i = 0; i < p->n && all; i++)
+        all = slice_eq(p->v[i].id, listed[k]) || !of_device(listed[k], p->v[i].id);
+    buf_addz(out, "      <pci id=\"");
+    if (all)
+        buf_add(out, listed[k]);
+    for (size_t i = 0; i < seen->n && !all; i++)
+        if (seen->v[i].table == seen->v[k].table && slice_eq(listed[i], listed[k])) {
+            buf_printf(out, "%s" SLICE_FMT, sep, SLICE_ARG(seen->v[i].id));
+            sep = " ";
+        }
+    buf_addz(out, "\"/>\n    </when>\n");
+}
+
+/* The rule of device k of those seen; listed: the id under which the list names each of them; v: its n rows. */
+static int rule(const struct pairs *p, const struct seen_devices *seen, const struct slice *listed, size_t k, const struct schema *s,
+                const struct pair **v, size_t n, struct buf *out, size_t *npairs, struct err *e)
+{
+    const struct seen_device *d = &seen->v[k];
     size_t entries = 0;
 
     buf_printf(out, "\n  <rule id=\"" SLICE_FMT "-%s-", SLICE_ARG(p->id_prefix), s->tables[d->table].name.p);
-    for (size_t i = 0; i < v[0]->id.n; i++)
-        buf_addc(out, v[0]->id.p[i] == ':' ? '-' : v[0]->id.p[i]);
+    for (size_t i = 0; i < listed[k].n; i++)
+        buf_addc(out, listed[k].p[i] == ':' ? '-' : listed[k].p[i]);
     buf_printf(out, "\" subject=\"" SLICE_FMT "\" severity=\"warning\" status=\"stable\" reviewed=\"" SLICE_FMT "\">\n    <title>",
                SLICE_ARG(s->tables[d->table].name), SLICE_ARG(p->date));
     xml_escape(out, slice_cut(d->what.n ? d->what : d->id, 0, 100));
@@ -462,7 +489,7 @@ static int rule(const struct pairs *p, const struct seen_device *d, const struct
     releases(p, v, n, out);
     if (p->vsan)
         buf_addz(out, "      <host vsan=\"yes\"/>\n");
-    buf_printf(out, "      <pci id=\"" SLICE_FMT "\"/>\n    </when>\n", SLICE_ARG(v[0]->id));
+    devices(p, seen, listed, k, out);
     if (n > MAX_ROWS_OF_ONE)
         return err_set(e, VF_ELIMIT, "the list has %zu rows for " SLICE_FMT ", where %u is more than any device has", n, SLICE_ARG(d->id), MAX_ROWS_OF_ONE);
     for (size_t i = 0; i < n && entries <= RULE_MAX_KIDS; i++)
@@ -493,20 +520,20 @@ int import_write(const struct pairs *p, const struct seen_devices *seen, const s
     buf_addz(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- ");
     buf_printf(out, SLICE_FMT " of " SLICE_FMT ", for the devices of some hosts: made by \"vmkfit rules import\", not by hand. -->\n<rules format=\"1\">",
                SLICE_ARG(p->name), SLICE_ARG(p->date));
+    for (size_t k = 0; k < seen->n; k++)
+        listed[k] = listed_as(p, &seen->v[k]);
     for (size_t k = 0; k < seen->n; k++) {
         size_t n = 0;
-        bool told;
+        bool told = listed[k].n == 0;
 
-        listed[k] = listed_as(p, &seen->v[k]);
-        told = listed[k].n == 0;
         for (size_t i = 0; i < k; i++)
             told |= seen->v[i].table == seen->v[k].table && slice_eq(listed[i], listed[k]);
         for (size_t i = 0; i < p->n && !told; i++)
-            if (slice_eq(p->v[i].id, listed[k]))
+            if (of_device(p->v[i].id, seen->v[k].id)) /* what is valid for all devices of an id is so for each */
                 v[n++] = &p->v[i];
         if (told)
             continue;
-        if (rule(p, &seen->v[k], s, v, n, out, npairs, e) < 0)
+        if (rule(p, seen, listed, k, s, v, n, out, npairs, e) < 0)
             return e->code;
         ++*nrules;
     }

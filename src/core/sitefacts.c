@@ -32,14 +32,6 @@ static int heading(const struct csv *c, int *at, struct err *e)
 
         for (unsigned k = 0; k < NFIELDS && !ours; k++)
             ours = csv_column(c, fields[k]) == (int)i;
-        for (unsigned k = 0; k < NFIELDS && !ours; k++) {
-            struct csv one = *c;
-
-            one.header[0] = c->header[i];
-            one.nheader = 1;
-            if (csv_column(&one, fields[k]) == 0)
-                return err_set(e, VF_EFORMAT, "%s:1: two columns are named \"" SLICE_FMT "\"; take one away", c->name, SLICE_ARG(c->header[i]));
-        }
         near_tryz(&near, fields);
         if (ours)
             continue;
