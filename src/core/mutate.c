@@ -145,6 +145,9 @@ static const struct cond *copy_quantifier(struct pass *p, const struct cond *c)
         here(p, c->line, arena_printf(p->a, "count %s above=\"%lld\" taking in the value itself", table, (long long)c->above),
              arena_printf(p->a, "add %s with just that number of rows", example)))
         out->above--;
+    if (c->kind == COND_EVERY && here(p, c->line, arena_printf(p->a, "every %s: some are enough", table),
+                                      arena_printf(p->a, "add %s in which one row holds and another does not", example)))
+        out->kind = COND_SOME;
     if (c->kind != COND_COMPARE) {
         const struct cond **kid = arena_array(p->a, 1, sizeof *kid);
 
@@ -257,6 +260,10 @@ int mutate_rule(const struct ruleset *rs, const struct rule *r, mutation_fn *fn,
     bool used[RULE_MAX_KIDS] = {false};
     struct rule changed;
 
+    if (!all_pass(rs, r, e))
+        return e->code ? e->code
+                       : err_set(e, VF_EFORMAT, "%s:%u: " SLICE_FMT ": its examples fail as it is; \"vmkfit rules test\" shows what decided", r->file,
+                                 r->line, SLICE_ARG(r->id));
     for (unsigned i = 0; i < MAX_SITES; i++) {
         _cleanup_(arena_done) struct arena *a = arena_new(MAX_WORK);
         struct pass p = {.schema = rs->schema, .a = a, .wanted = i};
