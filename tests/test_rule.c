@@ -88,8 +88,8 @@ static void the_head_of_a_rule_is_checked(void **state)
 #define ATTRIBUTE(a) DOC(HEAD " " a, BAD RULE_WHY RULE_EXAMPLES)
     static const struct broken v[] = {
         {"<rule/>", "begins with <rules format=\"1\">", true},
-        {"<rules/>", "begins with <rules format=\"1\">", true},
-        {"<rules format='2'/>", "begins with <rules format=\"1\">", true},
+        {"<rules/>", "<rules> wants format=\"1\"", true},
+        {"<rules format='2'/>", "the file is of another", true},
         {"<rules format='1' x='y'/>", "unknown attribute \"x\"", true},
         {"<rules format='1'><rul/></rules>", "did you mean \"rule\"?", true},
         {"<rules format='1'>text</rules>", "text between rules", true},

@@ -16,6 +16,7 @@ int fsw_make_parents(const char *path, struct err *e)
 
     for (size_t i = 1; path[0] && path[i]; i++) {
         struct stat st;
+        int why;
 
         if (path[i] != '/' || path[i - 1] == '/')
             continue;
@@ -23,11 +24,12 @@ int fsw_make_parents(const char *path, struct err *e)
         buf_add(&b, (struct slice){path, i});
         if (b.cut)
             return err_set(e, VF_ELIMIT, "%.60s...: a path of more than %u bytes", path, MAX_PATH);
-        if (mkdir(buf_z(&b), 0700) == 0 || (errno == EEXIST && stat(buf_z(&b), &st) == 0 && S_ISDIR(st.st_mode)))
+        if (mkdir(buf_z(&b), 0700) == 0)
             continue;
-        if (stat(buf_z(&b), &st) == 0 && S_ISDIR(st.st_mode)) /* a folder above that is read-only says so before it says that this one is there */
+        why = errno; /* a folder above that is read-only says so before it says that this one is there */
+        if (stat(buf_z(&b), &st) == 0 && S_ISDIR(st.st_mode))
             continue;
-        return err_set(e, VF_EIO, "folder %s: cannot be made: %s", buf_z(&b), strerror(errno == EEXIST ? ENOTDIR : errno));
+        return err_set(e, VF_EIO, "folder %s: cannot be made: %s", buf_z(&b), strerror(why == EEXIST ? ENOTDIR : why));
     }
     return 0;
 }

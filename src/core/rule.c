@@ -364,8 +364,12 @@ static int load_root(struct rule_loading *l, struct err *e)
 {
     static const char *const format[] = {"format", NULL};
 
-    if (strcmp(xml_name(l->x), "rules") != 0 || !slice_eqz(rule_attr(l, "format"), "1"))
+    struct slice of = rule_attr(l, "format");
+
+    if (strcmp(xml_name(l->x), "rules") != 0)
         return rule_fail(l, e, nothing, "a rule file begins with <rules format=\"1\">, not <%s>", xml_name(l->x));
+    if (!slice_eqz(of, "1"))
+        return rule_fail(l, e, nothing, "<rules> wants format=\"1\", which this vmkfit reads%s", of.n ? "; the file is of another" : "");
     return rule_only(l, "rules", format, e);
 }
 

@@ -55,17 +55,24 @@ static int number_with_unit(const struct column *c, struct slice s, int64_t *out
     return -1;
 }
 
-/* vvvv:dddd, perhaps with :ssss:ssss, of which a part may be left out. */
+/* vvvv:dddd, perhaps with :ssss:ssss, of which a part may be left out; "*" in place of a part is any. */
 static bool is_pci_id(struct slice s)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    struct slice part;
+    unsigned n = 0;
 
-        if (i % 5 == 4 ? c != ':' : !hex)
+    if (s.n == 0 || s.p[s.n - 1] == ':' || s.p[0] == ':')
+        return false;
+    for (; slice_next_word(&s, ":", &part); n++) {
+        if (slice_eqz(part, "*"))
+            continue;
+        for (size_t i = 0; i < part.n; i++)
+            if (!strchr("0123456789abcdefABCDEF", part.p[i]))
+                return false;
+        if (part.n != 4)
             return false;
     }
-    return s.n == 9 || s.n == 14 || s.n == 19;
+    return n >= 2 && n <= 4;
 }
 
 static int check_word(struct rule_loading *l, const struct table *t, const struct column *c, struct slice w, struct err *e)
@@ -74,6 +81,9 @@ static int check_word(struct rule_loading *l, const struct table *t, const struc
     unsigned least = 3;
     int64_t number;
 
+    if (slice_eqz(c->name, "id") && slice_eqz(t->name, "pci") && !is_pci_id(w))
+        return rule_fail(l, e, nothing, "a PCI id is written 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"%s", SLICE_ARG(w),
+                         slice_find_char(w, 0, ':') == SIZE_MAX ? "; use colons" : "");
     if (slice_find_char(w, 0, '*') != SIZE_MAX && c->type != VT_BOOL && c->type != VT_INT)
         return 0;
     for (unsigned i = 0; i < c->nvalues; i++) {
@@ -93,8 +103,6 @@ static int check_word(struct rule_loading *l, const struct table *t, const struc
         return rule_fail(l, e, nothing, SLICE_FMT " wants yes or no, not \"" SLICE_FMT "\"", SLICE_ARG(c->name), SLICE_ARG(w));
     if (c->type == VT_INT && num_parse_i64(w, &number) < 0)
         return rule_fail(l, e, nothing, SLICE_FMT " wants a number, not \"" SLICE_FMT "\"", SLICE_ARG(c->name), SLICE_ARG(w));
-    if (slice_eqz(c->name, "id") && slice_eqz(t->name, "pci") && !is_pci_id(w))
-        return rule_fail(l, e, nothing, "a PCI id is written 8086:9d03 or 1000:005d:1028:1f49, not \"" SLICE_FMT "\"; use colons", SLICE_ARG(w));
     return 0;
 }
 
@@ -114,6 +122,8 @@ static int load_values(struct rule_loading *l, const struct table *t, struct tes
         return n ? rule_full(l, e) : rule_fail(l, e, nothing, SLICE_FMT " wants a value", SLICE_ARG(c->name));
     rest = value;
     while (slice_next_word(&rest, seps, &w)) {
+        if (words && w.n && w.p[w.n - 1] == ',')
+            return rule_fail(l, e, nothing, "values of " SLICE_FMT " are parted by blanks, without commas", SLICE_ARG(c->name));
         if (check_word(l, t, c, slice_trim(w), e) < 0)
             return e->code;
         v[x->nvalues++] = slice_trim(w);
